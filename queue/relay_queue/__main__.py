@@ -1,0 +1,64 @@
+"""`python -m relay_queue`: look at a queue, or copy it, without the daemon.
+
+    python -m relay_queue status DIR             its status as JSON
+    python -m relay_queue backup DIR FILE        a consistent copy; --force replaces FILE
+
+Exit codes: 0 done, 2 not done, with one sentence on standard error.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from relay_queue.directory import check_directory, queue_file
+from relay_queue.errors import OutboxError
+from relay_queue.sqlite.backup import copy_database
+from relay_queue.status import read_status
+
+__all__ = ("main",)
+
+DONE, FAILED = 0, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; return its exit code."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        if chosen.command == "status":
+            _show(chosen.directory.absolute())
+        else:
+            _copy(chosen.directory.absolute(), chosen.file.absolute(), replace=chosen.force)
+    except (OutboxError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return FAILED
+    return DONE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m relay_queue", description="Look at a queue, or copy it.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    status = commands.add_parser("status", help="print the status of a queue as JSON")
+    status.add_argument("directory", type=Path)
+    backup = commands.add_parser("backup", help="copy a queue's database, also while it is in use")
+    backup.add_argument("directory", type=Path)
+    backup.add_argument("file", type=Path)
+    backup.add_argument("--force", action="store_true", help="replace the file")
+    return parser
+
+
+def _show(directory: Path) -> None:
+    text = msgspec.json.format(msgspec.json.encode(read_status(directory)), indent=2)
+    sys.stdout.write(text.decode() + "\n")
+
+
+def _copy(directory: Path, file: Path, *, replace: bool) -> None:
+    check_directory(directory)
+    copy_database(queue_file(directory), file, replace=replace)
+    sys.stdout.write(f"{file}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""The counters that limits and `status` need; kept in the file by every transaction that moves something."""
+
+import sqlite3
+
+import msgspec
+
+from relay_queue.statements import SQL
+
+__all__ = ("Counters", "add", "read")
+
+
+class Counters(msgspec.Struct, frozen=True, array_like=True):
+    """All counters, or what to add to them."""
+
+    last_seq: int = 0
+    pending_items: int = 0
+    pending_bytes: int = 0
+    pending_sessions: int = 0
+    attempted_items: int = 0
+    failed_heads: int = 0
+    expired_heads: int = 0
+    receipts: int = 0
+    known_sessions: int = 0
+
+
+def read(connection: sqlite3.Connection) -> Counters:
+    """Read the counters."""
+    return msgspec.convert(connection.execute(SQL["counter_read"]).fetchone(), Counters)
+
+
+def add(connection: sqlite3.Connection, change: Counters) -> None:
+    """Add to the counters."""
+    connection.execute(SQL["counter_add"], msgspec.structs.asdict(change))

@@ -1,0 +1,168 @@
+"""The `relayctl` command itself: the list of verbs, and the one place where a failure becomes an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from relayctl.cli.section import SECTIONS, Lookup
+from relayctl.client import Client
+from relayctl.errors import ClientError
+
+__all__ = ("relayctl", "run")
+
+_COMPLETION_VARIABLE = "_RELAYCTL_COMPLETE"
+_FAILED = 2
+_INTERRUPTED = 130  # what a shell reports for a process ended by SIGINT
+
+
+class Verbs(click.Group):
+    """A group whose commands are imported when one of them is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
+        """Name all verbs in the order of the help."""
+        return [name for _, rows in SECTIONS for name in rows]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- click's
+        """Import one verb."""
+        found: Lookup | None = next((rows[cmd_name] for _, rows in SECTIONS if cmd_name in rows), None)
+        return None if found is None else getattr(importlib.import_module(found.module), found.attribute)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- click's
+        """Write the verbs by what one wants to do, importing none of them."""
+        for title, rows in SECTIONS:
+            with formatter.section(title):
+                formatter.write_dl([(name, row.short_help) for name, row in rows.items()], col_max=12)
+
+
+def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if not wanted or ctx.resilient_parsing:
+        return
+    from importlib.metadata import version
+
+    click.echo(f"relayctl {version('relayd')}")
+    ctx.exit()
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help="""Hand lifecycle events to relayd, which keeps them on disk and delivers them in order.
+
+\b
+Examples:
+  relayctl enqueue --file events.json    store events; the daemon starts by itself
+  relayctl status                        what waits, what was delivered
+  relayctl doctor                        is everything well?
+""",
+    epilog="""\b
+Environment:
+  RELAY_HOME            the daemon's own directory (default ~/.local/state/relayd)
+  RELAY_AUTOSTART=0     never start a daemon
+  AI_MEMORY_AUTH_TOKEN  bearer token of `flush`, for that flush only
+
+\b
+Exit codes: 0 done, 2 failed, 3 `flush` ended with events still pending.
+Output is JSON when it goes into a pipe or with --json, and a table on a terminal.
+
+\b
+Completion: eval "$(_RELAYCTL_COMPLETE=bash_source relayctl)"   (or zsh_source, fish_source)
+""",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Show the version.",
+)
+def relayctl() -> None:
+    """Name the verbs."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line and return its exit code; every failure ends here, as a line on standard error."""
+    _open_closed_streams()
+    _speak_utf8()
+    if instruction := os.environ.get(_COMPLETION_VARIABLE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(
+            relayctl, {"obj": Client(os.environ)}, "relayctl", _COMPLETION_VARIABLE, instruction
+        )
+    try:
+        code = _invoke(list(arguments))
+        sys.stdout.flush()
+    except click.ClickException as error:
+        _report_usage(error)
+    except ClientError as error:
+        _complain(str(error), details=error.details, hint=error.hint)
+    except (KeyboardInterrupt, click.Abort):
+        _complain("interrupted")
+        return _INTERRUPTED
+    except OSError as error:
+        _report_system(error)
+    else:
+        return code
+    return _FAILED
+
+
+def _invoke(arguments: list[str]) -> int:
+    try:
+        with (
+            Client(os.environ) as client,
+            relayctl.make_context("relayctl", arguments, obj=client) as context,
+        ):
+            answer = relayctl.invoke(context)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    return answer if isinstance(answer, int) else 0
+
+
+def _open_closed_streams() -> None:
+    """Put /dev/null where the caller closed a standard stream, or a socket of ours would get its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 -- as long as the process
+
+
+def _speak_utf8() -> None:
+    """Write UTF-8 whatever the locale says; what cannot be encoded is replaced, never an error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def _report_usage(error: click.ClickException) -> None:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)
+    elif isinstance(error, click.UsageError):
+        path = error.ctx.command_path if error.ctx else "relayctl"
+        _complain(error.format_message(), hint=f"`{path} --help` shows what it takes")
+    else:
+        _complain(error.format_message())
+
+
+def _report_system(error: OSError) -> None:
+    if not isinstance(error, BrokenPipeError):  # whoever read the output has enough
+        where = f"{error.filename}: " if error.filename else ""
+        _complain(f"{where}{error.strerror or error}")
+    _drop_output()
+
+
+def _complain(message: str, *, details: Sequence[str] = (), hint: str = "") -> None:
+    lines = [f"error: {' '.join(message.split())}", *(f"  {detail}" for detail in details)]
+    click.echo("\n".join([*lines, *([f"hint: {hint}"] if hint else [])]), err=True)
+
+
+def _drop_output() -> None:
+    """Let the interpreter's last flush of standard output go nowhere, for it would fail again."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

@@ -1,0 +1,67 @@
+"""Queues and held events for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relayctl.cli.table import columns
+from relayctl.cli.words import brief_id, span
+
+__all__ = ("held_table", "queues_table")
+
+_KEY_SHOWN = 8  # as many as a command needs
+
+
+def queues_table(answer: dict[str, Any]) -> str:
+    """Lay out the queues a daemon knows."""
+    return columns(
+        ("queue", "server", "scope", "mode", "state", "pending", "held", "next"),
+        [
+            (
+                row.get("name") or row["queue_dir"],
+                row["server_url"],
+                f"{row['workspace']}/{row['project']}",
+                row["mode"],
+                row.get("problem") or row["state"],
+                _number(row.get("pending_items")),
+                _number(row.get("held_sessions")),
+                _due(row.get("next_due_in_ms")),
+            )
+            for row in answer["queues"]
+        ],
+        empty="no queue yet: `relayctl init` or `relayctl enqueue` makes one",
+    )
+
+
+def held_table(answer: dict[str, Any]) -> str:
+    """Lay out the held events of a queue, and say if there are more."""
+    rows = answer["held"]
+    table = columns(
+        ("key", "why", "tries", "next", "age", "event", "session", "last error"),
+        [
+            (
+                row["ingest_key"][:_KEY_SHOWN],
+                row["reason"],
+                row["attempts"],
+                _due(row["due_in_ms"]),
+                span(row["age_ms"]),
+                row["event"],
+                brief_id(row["session_id"]),
+                row["last_error"] or "",
+            )
+            for row in rows
+        ],
+        empty="nothing is held",
+    )
+    more = answer["total"] - len(rows)
+    return f"{table}\n{more:,} more: --after {rows[-1]['seq']}" if rows and more > 0 else table
+
+
+def _number(value: int | None) -> str:
+    return "?" if value is None else f"{value:,}"
+
+
+def _due(due_in_ms: int | None) -> str:
+    if due_in_ms is None:
+        return ""
+    return "now" if due_in_ms <= 0 else f"in {span(due_in_ms)}"

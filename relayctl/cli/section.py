@@ -1,0 +1,49 @@
+"""Every verb of `relayctl`, by what one wants to do: where it is, and its line in the help."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ("SECTIONS", "Lookup")
+
+
+class Lookup(NamedTuple):
+    """One verb, before it is imported."""
+
+    module: str
+    attribute: str
+    short_help: str
+
+
+SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
+    (
+        "Deliver events",
+        {
+            "init": Lookup("relayctl.cli.init", "init", "Bind a queue to its server, workspace and project."),
+            "enqueue": Lookup("relayctl.cli.enqueue", "enqueue", "Store the events of a file, all or none."),
+            "flush": Lookup("relayctl.cli.flush", "flush", "Deliver now and wait for the outcome."),
+            "status": Lookup("relayctl.cli.status", "status", "Show what waits and what was delivered."),
+        },
+    ),
+    (
+        "Look after queues",
+        {
+            "queue": Lookup(
+                "relayctl.cli.queues", "queue", "List queues; see, retry, discard held events; back up."
+            ),
+            "auth": Lookup("relayctl.cli.auth", "auth", "Store or remove the token for a server."),
+            "feed": Lookup("relayctl.cli.feed", "feed", "Show what this daemon received."),
+        },
+    ),
+    (
+        "Look after the daemon",
+        {
+            "daemon": Lookup(
+                "relayctl.cli.service", "daemon", "Start, stop, restart it; its state and its log."
+            ),
+            "doctor": Lookup(
+                "relayctl.cli.doctor", "doctor", "Check the whole installation and say what to do."
+            ),
+        },
+    ),
+)

@@ -1,0 +1,140 @@
+"""`relayctl daemon`: start it, stop it, see how it is."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import click
+
+from relayctl import leave
+from relayctl.cli.options import json_option
+from relayctl.cli.show import show
+from relayctl.client import Client
+from relayctl.daemon import Daemon
+from relayctl.errors import DaemonSilent, ForeignProtocol
+from relayctl.home import log_path
+
+__all__ = ("daemon",)
+
+# How often `logs -f` looks.
+_LOOK_S = 0.25
+_NOT_RUNNING = 3  # as an init script's `status` says it (LSB)
+
+
+@click.group()
+def daemon() -> None:
+    """Start, stop and watch the daemon of this home.
+
+    Commands that need it start it by themselves, so this is for looking and for upgrades.
+    """
+
+
+@daemon.command(epilog="\b\nExample:\n  relayctl daemon start")
+@json_option
+@click.pass_obj
+def start(client: Client, *, as_json: bool) -> None:
+    """Start the daemon if none runs, and wait until it answers."""
+    show(_running(client.start()), _table, as_json=as_json)
+
+
+@daemon.command(epilog="\b\nExample:\n  relayctl daemon stop")
+@json_option
+@click.pass_obj
+def stop(client: Client, *, as_json: bool) -> None:
+    """Stop the daemon and wait until its process is gone.
+
+    Requests under way finish; whatever is pending stays on disk.
+    """
+    pid = _stop(client)
+    show({"running": False, "pid": None, "stopped_pid": pid, "home": client.home}, _stopped, as_json=as_json)
+
+
+@daemon.command(epilog="\b\nExample:\n  relayctl daemon restart")
+@json_option
+@click.pass_obj
+def restart(client: Client, *, as_json: bool) -> None:
+    """Stop the daemon if one runs, then start the installed version."""
+    _stop(client)
+    show(_running(client.start()), _table, as_json=as_json)
+
+
+@daemon.command(
+    epilog="""\b
+Example:
+  kill -0 $(relayctl daemon status --json | jq .pid)
+
+\b
+Exit codes: 0 it runs, 2 what runs is not ours or does not answer, 3 none runs.
+"""
+)
+@json_option
+@click.pass_obj
+def status(client: Client, *, as_json: bool) -> int:
+    """Tell whether the daemon runs, and as which process."""
+    found = client.find()
+    show(_absent(client) if found is None else _running(found), _table, as_json=as_json)
+    return _NOT_RUNNING if found is None else 0
+
+
+@daemon.command(epilog="\b\nExamples:\n  relayctl daemon logs -n 200\n  relayctl daemon logs -f")
+@click.option(
+    "-n", "lines", metavar="N", type=click.IntRange(min=0), default=50, show_default=True, help="Last lines."
+)
+@click.option("-f", "following", is_flag=True, help="Go on with what is added, until Ctrl-C.")
+@click.pass_obj
+def logs(client: Client, *, lines: int, following: bool) -> None:
+    """Print the daemon's log: one JSON object a line, no event bodies, no tokens."""
+    from relayctl.tail import Tail
+
+    out = sys.stdout.buffer
+    with Tail(log_path(client.home)) as tail:
+        out.writelines(line + b"\n" for line in tail.last(lines))
+        out.flush()
+        while following:
+            piece = tail.added()
+            if piece:
+                out.write(piece)
+                out.flush()
+            else:
+                time.sleep(_LOOK_S)
+
+
+def _stop(client: Client) -> int | None:
+    """Stop whichever daemon holds the home; None if none does."""
+    try:
+        found = client.find()
+    except (DaemonSilent, ForeignProtocol):
+        found = None  # of this home all the same: its lock says which process it is
+    if found is not None:
+        leave.stop(found)
+        client.forget()
+        return found.pid
+    pid = leave.holder(client.home)
+    if pid is not None:
+        leave.terminate(pid)
+    return pid
+
+
+def _running(found: Daemon) -> dict[str, Any]:
+    return {"running": True, "home": found.home, **found.health}
+
+
+def _absent(client: Client) -> dict[str, Any]:
+    return {"running": False, "home": client.home, "pid": None}
+
+
+def _table(state: dict[str, Any]) -> str:
+    from relayctl.cli.table import pairs
+
+    if not state["running"]:
+        return f"no daemon runs for {state['home']}"
+    return pairs(
+        [("running", f"pid {state['pid']}"), ("version", state.get("version", "?")), ("home", state["home"])]
+    )
+
+
+def _stopped(state: dict[str, Any]) -> str:
+    pid = state["stopped_pid"]
+    return "none was running" if pid is None else f"stopped (pid {pid})"

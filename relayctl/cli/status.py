@@ -1,0 +1,62 @@
+"""`relayctl status`: one queue at this moment."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from relayctl import _wire
+from relayctl.cli.options import json_option, queue_dir_option
+from relayctl.cli.show import show
+from relayctl.client import Client
+from relayctl.daemon import target
+from relayctl.errors import DaemonSilent
+
+__all__ = ("read", "status")
+
+_TIMEOUT_S = 15.0
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  relayctl status
+  relayctl status --queue-dir ~/outbox --json
+"""
+)
+@queue_dir_option
+@json_option
+@click.pass_obj
+def status(client: Client, *, queue_dir: str | None, as_json: bool) -> None:
+    """Show what waits in a queue and what was delivered from it.
+
+    Starts no daemon and creates nothing: without a daemon the queue's file is read as it is.
+    """
+    show(read(client, queue_dir), _table, as_json=as_json)
+
+
+def read(client: Client, queue_dir: str | None) -> dict[str, Any]:
+    """Read the status of the queue named, or of the default one, from the daemon or else from the file.
+
+    Raises:
+        Refused: The directory is no queue, says the daemon.
+        BadInput: The directory is no queue, says its file.
+    """
+    directory = client.queue_dir(queue_dir)
+    query = {"queue_dir": None if queue_dir is None else directory}
+    try:
+        if daemon := client.find():
+            return json.loads(daemon.ask("GET", target("/v1/status", query), timeout_s=_TIMEOUT_S))
+    except (_wire.Gone, DaemonSilent):
+        pass  # the file tells the same, whatever became of the daemon
+    from relayctl import offline
+
+    return offline.read_status(directory, default=queue_dir is None)
+
+
+def _table(answer: dict[str, Any]) -> str:
+    from relayctl.cli.status_table import status_table
+
+    return status_table(answer)

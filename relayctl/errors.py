@@ -1,0 +1,245 @@
+"""What a command can fail with; each is one line for the user and, mostly, what to do next.
+
+ClientError
+├── DaemonNeeded        none runs and RELAY_AUTOSTART=0 forbids to start one
+├── StartFailed         a daemon was started and did not become ready
+│   └── StartUnfinished     within the time a start may take
+├── ForeignDaemon       the socket belongs to the daemon of another home
+├── ForeignProtocol     the daemon speaks another protocol than this client
+├── DaemonSilent        the daemon accepts connections and does not answer
+├── StillRunning        the daemon was asked to leave and did not
+├── AnswerLost          the daemon left while it may have been doing what was asked
+├── Refused             the daemon answered with a problem
+└── BadInput            something of the caller's cannot be used
+    ├── HomeRefused         the home cannot be made or written to
+    ├── PathRefused         a path names nothing that could be used
+    ├── FileTooLarge        an input file is over its limit
+    ├── TokenRefused        a token that no header can carry
+    ├── QueueRefused        a directory is no queue that could be read
+    ├── CopyRefused         a copy of events cannot be written
+    └── NoLog               there is no log to print
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # `typing` stays off the path of the hot verbs
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+__all__ = (
+    "PROTOCOL",
+    "AnswerLost",
+    "BadInput",
+    "ClientError",
+    "CopyRefused",
+    "DaemonNeeded",
+    "DaemonSilent",
+    "FileTooLarge",
+    "ForeignDaemon",
+    "ForeignProtocol",
+    "HomeRefused",
+    "NoLog",
+    "PathRefused",
+    "QueueRefused",
+    "Refused",
+    "StartFailed",
+    "StartUnfinished",
+    "StillRunning",
+    "TokenRefused",
+)
+
+PROTOCOL = 1
+"""What this client speaks; a daemon that speaks another one is left alone."""
+
+
+class ClientError(Exception):
+    """A command failed.
+
+    Attributes:
+        hint: What to do next, or empty.
+        details: Further lines, one a problem.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", details: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.details = tuple(details)
+
+
+class DaemonNeeded(ClientError):
+    """No daemon runs and the caller forbade to start one."""
+
+    def __init__(self, home: str) -> None:
+        super().__init__(
+            f"no daemon runs for {home}, and RELAY_AUTOSTART=0 forbids to start one",
+            hint="start it with `relayctl daemon start`, or unset RELAY_AUTOSTART",
+        )
+
+
+class StartFailed(ClientError):
+    """A daemon was started and did not become ready."""
+
+    def __init__(self, cause: str, *, hint: str = "`relayctl doctor` shows more") -> None:
+        super().__init__(f"the daemon did not start: {cause}", hint=hint)
+
+
+class StartUnfinished(StartFailed):
+    """Nothing answered within the time that a start may take; it may still come.
+
+    Args:
+        waited_s: That time.
+        holder: The process that holds the home without listening, if one does.
+    """
+
+    def __init__(self, waited_s: float, holder: object = None) -> None:
+        held = f", and process {holder} holds the home" if holder else ""
+        super().__init__(
+            f"nothing answers after {waited_s:.0f} s{held}",
+            hint="`relayctl daemon logs` shows what it does; `relayctl daemon restart` ends it and starts another",
+        )
+
+
+class ForeignDaemon(ClientError):
+    """The daemon that answered belongs to another home; nothing was asked of it."""
+
+    def __init__(self, home: str) -> None:
+        super().__init__(
+            f"the daemon that answers at {home} belongs to another home; nothing was touched",
+            hint="was the home copied or moved? Stop that daemon, or set RELAY_HOME to its own home",
+        )
+
+
+class ForeignProtocol(ClientError):
+    """The daemon that answered speaks another protocol; nothing was asked of it."""
+
+    def __init__(self, protocol: object, version: object) -> None:
+        super().__init__(
+            f"the daemon (version {version}) speaks protocol {protocol}, this client {PROTOCOL}; nothing was touched",
+            hint="`relayctl daemon restart` starts the installed version",
+        )
+
+
+class DaemonSilent(ClientError):
+    """The daemon accepts connections and does not answer, or not as a daemon does."""
+
+    def __init__(self, home: str) -> None:
+        super().__init__(
+            f"the daemon at {home} does not answer",
+            hint="`relayctl daemon logs` may say why; `relayctl daemon restart` replaces it",
+        )
+
+
+class StillRunning(ClientError):
+    """The daemon was asked to leave and has not ended in time."""
+
+    def __init__(self, pid: int, waited_s: float) -> None:
+        super().__init__(
+            f"the daemon (pid {pid}) is still running after {waited_s:.0f} s",
+            hint="`relayctl daemon logs` shows what it waits for",
+        )
+
+
+class AnswerLost(ClientError):
+    """The daemon left before it answered; what was asked may or may not have been done."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the daemon left before it answered; what was asked may or may not have been done",
+            hint="look with `relayctl status`, and repeat the command",
+        )
+
+
+class Refused(ClientError):
+    """The daemon answered with a problem.
+
+    Args:
+        status: The HTTP status.
+        problem: The problem object; `detail` is shown, `code` decides the hint.
+    """
+
+    def __init__(
+        self, status: int, problem: Mapping[str, Any], *, hint: str = "", details: Sequence[str] = ()
+    ) -> None:
+        told = problem.get("detail") or problem.get("title") or f"the daemon answered {status}"
+        super().__init__(str(told), hint=hint, details=details)
+        self.status = status
+        self.code = str(problem.get("code", ""))
+        self.problem = problem
+
+
+class BadInput(ClientError):
+    """Something that the caller gave cannot be used."""
+
+
+class HomeRefused(BadInput):
+    """The home cannot be made or written to."""
+
+    def __init__(self, home: str, reason: str) -> None:
+        super().__init__(
+            f"the home {home} cannot be used: {reason}",
+            hint="set RELAY_HOME to a directory of yours on a local disk",
+        )
+
+
+class PathRefused(BadInput):
+    """A path names nothing that could be used.
+
+    Args:
+        named_by: The option or variable it came from.
+        rule: What is wrong with it.
+    """
+
+    def __init__(self, named_by: str, rule: str) -> None:
+        super().__init__(f"{named_by}: {rule}")
+
+
+class FileTooLarge(BadInput):
+    """An input file is over its limit; it was not sent."""
+
+    def __init__(self, path: str, limit_bytes: int) -> None:
+        super().__init__(
+            f"{path}: over {limit_bytes:,} bytes; nothing was stored", hint="split it into several arrays"
+        )
+
+
+class TokenRefused(BadInput):
+    """A token that no header can carry; the message does not hold it.
+
+    Args:
+        named_by: Where it came from.
+        rule: What is wrong with it.
+    """
+
+    def __init__(self, named_by: str, rule: str) -> None:
+        super().__init__(f"{named_by}: {rule}; nothing was sent")
+
+
+class QueueRefused(BadInput):
+    """A directory is no queue that could be read.
+
+    Args:
+        told: What the process that tried to read it said.
+    """
+
+    def __init__(self, told: str) -> None:
+        super().__init__(told, hint="`relayctl queue list` shows those there are, `relayctl init` makes one")
+
+
+class CopyRefused(BadInput):
+    """A copy of events cannot be written, so the events stay where they are."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"cannot write the copy {path}: {reason}; nothing was discarded",
+            hint="name another place with --export",
+        )
+
+
+class NoLog(BadInput):
+    """There is no log to print."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"no log is at {path}", hint="the daemon makes it when it starts: `relayctl daemon start`"
+        )

@@ -1,0 +1,93 @@
+"""Where the home of this user's daemon is, and what is in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from relayctl.errors import PathRefused
+
+TYPE_CHECKING = False  # see errors.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = (
+    "absolute",
+    "default_queue",
+    "home_id",
+    "home_path",
+    "last_start_path",
+    "log_path",
+)
+
+
+def home_path(environ: Mapping[str, str]) -> str:
+    """Find the home: RELAY_HOME, else XDG_STATE_HOME/relayd, else the platform's place for state.
+
+    A blank variable is as good as none, and so is a relative XDG_STATE_HOME (the XDG specification's rule).
+
+    Raises:
+        PathRefused: `~` stands for nothing, or the path is not UTF-8.
+    """
+    if named := environ.get("RELAY_HOME", "").strip():
+        return absolute(named, "RELAY_HOME")
+    state = environ.get("XDG_STATE_HOME", "")
+    if state.startswith("/"):
+        return absolute(f"{state}/relayd", "XDG_STATE_HOME")
+    place = "~/Library/Application Support/relayd" if sys.platform == "darwin" else "~/.local/state/relayd"
+    return absolute(place, "HOME")
+
+
+def home_id(home: str) -> str | None:
+    """Tell the identity of a home as its daemon would, None if the directory is not there.
+
+    Device and inode: a copied home, socket and all, has another one.
+    """
+    try:
+        status = os.stat(home)
+    except OSError:
+        return None
+    return f"{status.st_dev:x}-{status.st_ino:x}"
+
+
+def default_queue(home: str) -> str:
+    """Name the directory of the queue that is meant when none is named."""
+    return f"{home}/queue/default"
+
+
+def log_path(home: str) -> str:
+    """Name the daemon's log file."""
+    return f"{home}/logs/relayd.log"
+
+
+def last_start_path(home: str) -> str:
+    """Name the file a failed start leaves behind."""
+    return f"{home}/last-start.json"
+
+
+def absolute(path: str, named_by: str) -> str:
+    """Make a path absolute, `~` expanded, without resolving links.
+
+    `.` and doubled or trailing slashes go, so that one directory has one spelling; `..` stays for the daemon
+    to refuse, since what it means depends on links.
+
+    Args:
+        path: As the user wrote it.
+        named_by: The option or variable it came from, for the message.
+
+    Raises:
+        PathRefused: The path is empty or not UTF-8, or `~` stands for no directory.
+    """
+    if not path or "\0" in path:
+        raise PathRefused(named_by, "an empty path, or one with a NUL, names nothing")
+    expanded = os.path.expanduser(path)
+    if expanded.startswith("~"):
+        raise PathRefused(named_by, f"{path} names no home directory; write the path in full")
+    try:
+        whole = expanded if expanded.startswith("/") else f"{os.getcwd()}/{expanded}"
+        whole.encode()
+    except FileNotFoundError:
+        raise PathRefused(named_by, f"{path} is relative, and the working directory is gone") from None
+    except UnicodeEncodeError:
+        raise PathRefused(named_by, "the path is not UTF-8, which the daemon's protocol needs") from None
+    return "/" + "/".join(part for part in whole.split("/") if part not in ("", "."))

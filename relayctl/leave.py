@@ -1,0 +1,136 @@
+"""Ask a daemon to leave, and wait until its process is gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+from relayctl import _wire
+from relayctl.daemon import Daemon
+from relayctl.errors import ClientError, StillRunning
+
+__all__ = ("Watch", "holder", "stop", "terminate")
+
+# The daemon gives requests 10 s, then drains and checkpoints; this is for a slow disk under it.
+_PATIENCE_S = 60.0
+_STOP_TIMEOUT_S = 10.0
+_POLL_S = 0.05
+
+
+def stop(daemon: Daemon) -> None:
+    """Ask a daemon to leave and wait until its process has ended; SIGTERM if it does not take the request.
+
+    Raises:
+        StillRunning: It did not end in time.
+    """
+    watch = Watch(daemon.pid)
+    try:
+        daemon.ask("POST", "/v1/stop", timeout_s=_STOP_TIMEOUT_S)
+    except _wire.Gone:
+        pass  # it was leaving already
+    except ClientError:
+        watch.terminate()
+    watch.wait()
+
+
+def terminate(pid: int) -> None:
+    """End a daemon that does not answer, by SIGTERM, and wait until its process has ended.
+
+    Args:
+        pid: As its own lock file names it, and known to be the holder.
+    """
+    watch = Watch(pid)
+    watch.terminate()
+    watch.wait()
+
+
+def holder(home: str) -> int | None:
+    """Name the process that holds a home, by its lock file; None if none holds it.
+
+    The file alone proves nothing, since it stays after a crash: the lock on the directory is what counts. It is
+    tried for a moment, in the shared form, so two who look do not hinder each other.
+    """
+    import fcntl
+
+    try:
+        directory = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(directory, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _named(home)
+    finally:
+        os.close(directory)
+    return None
+
+
+def _named(home: str) -> int | None:
+    try:
+        with open(f"{home}/relayd.lock", "rb") as file:
+            return int(file.read(32))
+    except (OSError, ValueError):
+        return None
+
+
+class Watch:
+    """One process, told from a later one with the same number where the system can (Linux)."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._handle = _handle_of(pid)
+
+    def terminate(self) -> None:
+        """Send SIGTERM."""
+        try:
+            if self._handle is None:
+                os.kill(self._pid, signal.SIGTERM)
+            else:
+                signal.pidfd_send_signal(self._handle, signal.SIGTERM)
+        except ProcessLookupError:
+            return
+
+    def wait(self) -> None:
+        """Wait for its end.
+
+        Raises:
+            StillRunning: It runs on.
+        """
+        ended = _number_gone(self._pid) if self._handle is None else _handle_ended(self._handle)
+        if not ended:
+            raise StillRunning(self._pid, _PATIENCE_S)
+
+
+def _handle_of(pid: int) -> int | None:
+    """Open a handle on a process; None where there are none, or the process is gone."""
+    if sys.platform != "linux":
+        return None
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return None
+
+
+def _handle_ended(handle: int) -> bool:
+    """Wait on a handle, which is closed then; a zombie that nobody collects counts as ended."""
+    import select
+
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    try:
+        return bool(poll.poll(_PATIENCE_S * 1000))
+    finally:
+        os.close(handle)
+
+
+def _number_gone(pid: int) -> bool:
+    deadline = time.monotonic() + _PATIENCE_S
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(_POLL_S)
+    return False

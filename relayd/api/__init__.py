@@ -1,0 +1,1 @@
+"""The HTTP side of the daemon: thin routes, one module a resource."""

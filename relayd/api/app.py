@@ -1,0 +1,111 @@
+"""The application: every route, and the one place where errors become answers."""
+
+from asyncio import CancelledError
+from collections.abc import Sequence
+from itertools import chain
+
+from starlette.datastructures import State
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import BaseRoute, Router
+from starlette.types import Message, Receive, Scope, Send
+
+from relay_queue.errors import OutboxError, QueueDamaged
+from relayd.api.problem import STATUS, problem
+from relayd.errors import Internal, MethodRefused, NotFound, RelaydError, Stopping
+from relayd.events import StoreDamaged
+from relayd.services import Services
+
+__all__ = ("App", "all_routes")
+
+
+def all_routes() -> list[BaseRoute]:
+    """Collect the routes of every resource, the ones asked for most first."""
+    from relayd.api import credentials, events, feed, health, held, hook, queues, status
+
+    rooms: Sequence[Sequence[BaseRoute]] = (
+        health.routes,
+        events.routes,
+        hook.routes,
+        status.routes,
+        queues.routes,
+        held.routes,
+        feed.routes,
+        credentials.routes,
+    )
+    return list(chain.from_iterable(rooms))
+
+
+class App:
+    """One daemon's routes as an ASGI application.
+
+    Args:
+        services: What the routes work with.
+        routes: Tried in this order.
+    """
+
+    def __init__(self, services: Services, routes: Sequence[BaseRoute]) -> None:
+        self.state = State({"relay": services})
+        self._services = services
+        self._router = Router(routes, redirect_slashes=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request; whatever goes wrong in it ends here."""
+        scope["app"] = self
+        answer = _Answer(send)
+        try:
+            await self._router(scope, receive, answer)
+        except ClientDisconnect:
+            return  # nobody is left to be told
+        except CancelledError:  # the daemon's grace is over
+            await self._tell(Stopping(), scope, receive, answer)
+        except Exception as error:  # noqa: BLE001 - the boundary that reports it
+            await self._tell(self._known(error, scope), scope, receive, answer)
+
+    def _known(self, error: Exception, scope: Scope) -> OutboxError | RelaydError:
+        match error:
+            case OutboxError() | RelaydError() if error.code in STATUS:
+                self._look_for_damage(error)
+                return error
+            case HTTPException(status_code=404):
+                return NotFound()
+            case HTTPException(status_code=405):
+                return MethodRefused((error.headers or {}).get("Allow", ""))
+            case _:
+                log = self._services.log
+                log.error("request_failed", method=scope["method"], path=scope["path"], exc_info=error)
+                return Internal()
+
+    def _look_for_damage(self, error: OutboxError | RelaydError) -> None:
+        """Tell of a damaged `relay.db`, once; a damaged queue is told by who opened it."""
+        database = str(self._services.home.database)
+        if (
+            isinstance(error, QueueDamaged)
+            and error.path == database
+            and not self._services.stopping.is_set()
+        ):
+            self._services.bus.publish(StoreDamaged(database))
+
+    async def _tell(
+        self, error: OutboxError | RelaydError, scope: Scope, receive: Receive, answer: "_Answer"
+    ) -> None:
+        if answer.started:  # a stream cannot be taken back: ending it short tells the client
+            self._services.log.warning(
+                "answer_cut_short", method=scope["method"], path=scope["path"], code=error.code
+            )
+            return
+        await problem(error)(scope, receive, answer)
+
+
+class _Answer:
+    """Passes an answer on and knows whether it has begun."""
+
+    __slots__ = ("_send", "started")
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.started = False
+
+    async def __call__(self, message: Message) -> None:
+        self.started = True
+        await self._send(message)

@@ -1,0 +1,25 @@
+"""Events from hooks in any language: one envelope, or an array as in `enqueue`."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.routing import Route
+
+from relayd.api.body import FILE_BYTES, read_body
+from relayd.api.intake import parse_events, take
+from relayd.api.response import Json
+from relayd.queues import DEFAULT
+from relayd.services import services
+
+__all__ = ("routes",)
+
+
+async def post_events(request: Request) -> Json:
+    """POST /v1/events: store events in the queue that `?queue=` names; answered once they are on disk."""
+    relay = services(request)
+    directory = relay.registry.named(request.query_params.get("queue", DEFAULT))
+    raw = await read_body(request, FILE_BYTES)
+    return Json(await take(relay, directory, await parse_events(raw)))
+
+
+routes = [Route("/v1/events", post_events, methods=["POST"])]

@@ -1,0 +1,78 @@
+"""From an error to the answer that tells of it."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from relay_queue.errors import ConflictRefused, InputRefused, LimitReached, OutboxError, QueueOwned
+from relayd.api.response import Problem
+from relayd.errors import MethodRefused, RelaydError
+
+__all__ = ("STATUS", "problem")
+
+STATUS: Mapping[str, int] = {
+    "input_refused": 400,
+    "binding_refused": 400,
+    "directory_refused": 400,
+    "network_filesystem": 400,
+    "parameter_refused": 400,
+    "not_found": 404,
+    "not_a_queue": 404,
+    "unknown_event": 404,
+    "unknown_queue": 404,
+    "method_not_allowed": 405,
+    "identity_conflict": 409,
+    "binding_mismatch": 409,
+    "queue_owned": 409,
+    "not_held": 409,
+    "being_sent": 409,
+    "may_duplicate": 409,
+    "needs_auth": 409,
+    "flush_in_progress": 409,
+    "schema_refused": 409,
+    "payload_too_large": 413,
+    "config_refused": 500,
+    "internal": 500,
+    "ack_refused": 502,
+    "queue_busy": 503,
+    "queue_closed": 503,
+    "damaged": 503,
+    "stopping": 503,
+    "queue_full": 507,
+    "replay_protection_full": 507,
+    "session_table_full": 507,
+    "storage_failed": 507,
+}
+"""The status of every code that may go out; an error of another code is answered as `internal`."""
+
+
+def problem(error: OutboxError | RelaydError) -> Problem:
+    """Tell a client of an error, by its status, its stable code and its data.
+
+    Source: RFC 9457; docs/http-api.md, "Errors".
+    """
+    status = HTTPStatus(STATUS[error.code])
+    body = {
+        "type": "about:blank",
+        "title": status.phrase,
+        "status": status.value,
+        "detail": str(error),
+        "code": error.code,
+        **_data(error),
+    }
+    headers = {"Allow": error.allowed} if isinstance(error, MethodRefused) else None
+    return Problem(body, status.value, headers)
+
+
+def _data(error: OutboxError | RelaydError) -> dict[str, Any]:
+    match error:
+        case InputRefused() | ConflictRefused():
+            fields = ("index", "field", "rule", "code")
+            named = [{name: getattr(one, name) for name in fields} for one in error.problems]
+            return {"problems": named, "total": error.total}
+        case LimitReached():
+            return {name: getattr(error, name) for name in ("resource", "limit", "held", "asked")}
+        case QueueOwned():
+            return {"pid": error.pid}
+        case _:
+            return {}

@@ -1,0 +1,118 @@
+"""The daemon's settings: defaults, then `config.toml`, then `RELAY_*`, then flags.
+
+A setting has one name, `section.key`: that is a key of a table in `config.toml`, and `RELAY_SECTION_KEY` in the
+environment. An unknown key in the file is an error; other `RELAY_*` variables belong to clients and hooks.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, cast
+
+import msgspec
+from msgspec import Meta
+
+from relayd.errors import ConfigRefused
+
+__all__ = ("Config", "DaemonConfig", "DeliveryConfig", "LogConfig", "ReceiverConfig", "StopConfig", "load")
+
+
+class ReceiverConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The daemon's own receiver, where a queue bound to `local` delivers."""
+
+    excerpts: bool = True
+    """Keep a bounded excerpt of each body in the feed."""
+
+
+class DeliveryConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How remote servers are reached."""
+
+    proxy: str | None = None
+    """URL of an HTTP proxy; none is taken from the environment."""
+
+
+class DaemonConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How clients start the daemon."""
+
+    pass_env: tuple[str, ...] = ()
+    """Names of further variables that a daemon started on demand inherits."""
+
+
+class LogConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the log goes and how much of it is kept."""
+
+    max_bytes: Annotated[int, Meta(ge=64 * 1024, le=1024 * 1024 * 1024)] = 5 * 1024 * 1024
+    """Of `logs/relayd.log` and the one file before it, together."""
+    debug: bool = False
+    """Log each batch and each enqueue too."""
+    foreground: bool = False
+    """Log to standard error, for people, instead of to the file."""
+
+
+class StopConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the daemon leaves."""
+
+    grace_s: Annotated[float, Meta(ge=0, le=600)] = 10.0
+    """Seconds that requests under way may take to finish."""
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Every setting of one daemon."""
+
+    receiver: ReceiverConfig = ReceiverConfig()
+    delivery: DeliveryConfig = DeliveryConfig()
+    daemon: DaemonConfig = DaemonConfig()
+    log: LogConfig = LogConfig()
+    stop: StopConfig = StopConfig()
+
+
+def load(file: Path, environ: Mapping[str, str], *, foreground: bool = False) -> Config:
+    """Read the settings once.
+
+    Args:
+        file: `config.toml`; it may be missing.
+        environ: Blank variables count as unset. A list is split at commas.
+        foreground: The flag of that name; False leaves `log.foreground` as it is.
+
+    Raises:
+        ConfigRefused: The file cannot be read, a key of it is unknown, or a value is wrong.
+    """
+    config = _with_environment(_from_file(file), environ)
+    if foreground:
+        config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, foreground=True))
+    return config
+
+
+def _from_file(file: Path) -> Config:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Config()
+    except OSError as error:
+        raise ConfigRefused(str(file), error.strerror or "cannot be read") from None
+    except UnicodeDecodeError:
+        raise ConfigRefused(str(file), "is not UTF-8 text") from None
+    import tomllib  # not at the top: most homes have no such file
+
+    try:
+        return msgspec.convert(tomllib.loads(text), Config)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise ConfigRefused(str(file), str(error)) from None
+
+
+def _with_environment(config: Config, environ: Mapping[str, str]) -> Config:
+    for section in msgspec.structs.fields(config):
+        table = cast("msgspec.Struct", getattr(config, section.name))
+        for field in msgspec.structs.fields(table):
+            variable = f"RELAY_{section.name}_{field.name}".upper()
+            if text := environ.get(variable, "").strip():
+                table = msgspec.structs.replace(table, **{field.name: _value(variable, text, field.type)})
+        config = msgspec.structs.replace(config, **{section.name: table})
+    return config
+
+
+def _value(variable: str, text: str, kind: object) -> object:
+    given = [part.strip() for part in text.split(",")] if kind == tuple[str, ...] else text
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise ConfigRefused(variable, str(error)) from None

@@ -1,0 +1,155 @@
+"""Bearer tokens by server, in one private file of the home."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from relay_queue.private import open_private
+from relayd.errors import ConfigRefused, ParameterRefused
+from relayd.events import Happening, Level
+
+__all__ = ("Credentials", "CredentialsUnreadable", "clean_token")
+
+_MAX_FILE_BYTES = 1024 * 1024
+
+
+class CredentialsUnreadable(Happening, frozen=True):
+    """`credentials.json` could not be read; what was read before stays in use."""
+
+    level: ClassVar[Level] = "warning"
+
+    detail: str
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """The shape of `credentials.json`."""
+
+    servers: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+
+
+def clean_token(raw: str) -> str | None:
+    """Trim a token to what may go into a header; None if nothing is left.
+
+    Raises:
+        ParameterRefused: It holds a control character or one outside ASCII. The message does not repeat it.
+
+    Source: facts/peer-contract.md section 5.
+    """
+    token = raw.strip()
+    if any(unicodedata.category(char) == "Cc" for char in token):
+        raise ParameterRefused("token", "must not contain control characters")
+    if not token.isascii():
+        raise ParameterRefused("token", "must be ASCII")
+    return token or None
+
+
+class Credentials:
+    """The tokens of one home. They go to their server and nowhere else.
+
+    Args:
+        path: `credentials.json`; need not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._tokens: Mapping[str, str] = {}
+        self._lock = anyio.Lock()
+        self._subscribers: list[Callable[[frozenset[str]], None]] = []
+
+    def subscribe(self, subscriber: Callable[[frozenset[str]], None]) -> None:
+        """Call this with the servers whose token became another one, each time some did."""
+        self._subscribers.append(subscriber)
+
+    def token(self, server_url: str) -> str | None:
+        """Give the token for a server, as last read."""
+        return self._tokens.get(server_url)
+
+    def servers(self) -> list[str]:
+        """List the normalised URLs that have a token, sorted."""
+        return sorted(self._tokens)
+
+    async def reread(self) -> frozenset[str]:
+        """Read the file again, since another program may have changed it.
+
+        Returns:
+            The servers whose token is another one now.
+
+        Raises:
+            ConfigRefused: The file has another shape; what was read before stays in use.
+            DirectoryRefused: The file is not private.
+        """
+        async with self._lock:
+            return self._adopt(await anyio.to_thread.run_sync(_read, self._path))
+
+    async def put(self, server_url: str, token: str) -> None:
+        """Keep a token for a server.
+
+        Args:
+            server_url: Normalised, as queues are bound to it.
+            token: As `clean_token` gave it.
+        """
+        async with self._lock:
+            tokens = await anyio.to_thread.run_sync(_read, self._path)
+            await self._replace({**tokens, server_url: token})
+
+    async def remove(self, server_url: str) -> bool:
+        """Forget the token of a server; whether there was one."""
+        async with self._lock:
+            tokens = await anyio.to_thread.run_sync(_read, self._path)
+            if server_url not in tokens:
+                self._adopt(tokens)
+                return False
+            await self._replace({url: token for url, token in tokens.items() if url != server_url})
+            return True
+
+    async def _replace(self, tokens: Mapping[str, str]) -> None:
+        await anyio.to_thread.run_sync(_write, self._path, tokens)
+        self._adopt(tokens)
+
+    def _adopt(self, tokens: Mapping[str, str]) -> frozenset[str]:
+        servers = tokens.keys() | self._tokens.keys()
+        changed = frozenset(url for url in servers if tokens.get(url) != self._tokens.get(url))
+        self._tokens = tokens
+        for subscriber in self._subscribers if changed else ():
+            subscriber(changed)
+        return changed
+
+
+def _read(path: Path) -> Mapping[str, str]:
+    try:
+        fd = open_private(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return {}
+    with os.fdopen(fd, "rb") as file:
+        raw = file.read(_MAX_FILE_BYTES + 1)
+    try:
+        found = msgspec.json.decode(raw, type=_File).servers
+        tokens = {url: clean_token(token) for url, token in found.items()}
+    except (msgspec.DecodeError, UnicodeDecodeError, ParameterRefused):
+        # `from None`: the foreign message may show a part of the file.
+        raise ConfigRefused(str(path), 'must be {"servers": {URL: token}}') from None
+    return {url: token for url, token in tokens.items() if token is not None}
+
+
+def _write(path: Path, tokens: Mapping[str, str]) -> None:
+    """Replace the file in one step: a reader or a crash sees the old one or the new one."""
+    aside = path.with_name(path.name + ".new")
+    aside.unlink(missing_ok=True)
+    with os.fdopen(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(_File(dict(tokens)), order="sorted")) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

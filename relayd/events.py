@@ -1,0 +1,180 @@
+"""What can happen in a running daemon: read this first.
+
+Each class is one thing that happened, told once, by the part that saw it. Nothing here holds a body, a token or text
+from a server: what an event says may be logged as it is.
+"""
+
+from collections.abc import Callable
+from typing import ClassVar, Literal
+
+import msgspec
+
+__all__ = (
+    "BatchSettled",
+    "Bus",
+    "DaemonReady",
+    "DaemonStopped",
+    "DeliveryFailed",
+    "EventsStored",
+    "Happening",
+    "HeadReleased",
+    "QueueBound",
+    "QueueDamaged",
+    "QueueMissing",
+    "QueueParked",
+    "QueueResumed",
+    "QueueSkipped",
+    "StopRequested",
+    "StoreDamaged",
+)
+
+Level = Literal["debug", "info", "warning", "error"]
+
+
+class Happening(msgspec.Struct, frozen=True):
+    """Base of all; `level` is how loud the log is about it."""
+
+    level: ClassVar[Level] = "info"
+
+
+class DaemonReady(Happening, frozen=True):
+    """The daemon answers."""
+
+    pid: int
+    version: str
+    home: str
+    home_id: str
+    sqlite_version: str
+    inherited_socket: bool
+
+
+class StopRequested(Happening, frozen=True):
+    """Someone asked the daemon to leave: a signal, a client, or a fault."""
+
+    reason: str
+
+
+class DaemonStopped(Happening, frozen=True):
+    """Everything is closed and on disk; the process ends."""
+
+    cancelled_requests: int
+
+
+class StoreDamaged(Happening, frozen=True):
+    """`relay.db` cannot be read; the daemon leaves."""
+
+    level: ClassVar[Level] = "error"
+
+    path: str
+
+
+class QueueBound(Happening, frozen=True):
+    """A directory became a queue."""
+
+    queue_dir: str
+    server_url: str
+    mode: str
+
+
+class QueueMissing(Happening, frozen=True):
+    """A bound queue's directory is gone; it is not made again."""
+
+    level: ClassVar[Level] = "warning"
+
+    queue_dir: str
+
+
+class QueueSkipped(Happening, frozen=True):
+    """A bound queue could not be opened; others go on."""
+
+    level: ClassVar[Level] = "warning"
+
+    queue_dir: str
+    code: str
+    detail: str
+
+
+class QueueDamaged(Happening, frozen=True):
+    """A queue's file cannot be read; the queue is parked, others go on."""
+
+    level: ClassVar[Level] = "error"
+
+    queue_dir: str
+
+
+class QueueParked(Happening, frozen=True):
+    """A server refused the credentials; the queue waits for others."""
+
+    level: ClassVar[Level] = "warning"
+
+    queue_dir: str
+    server_url: str
+
+
+class QueueResumed(Happening, frozen=True):
+    """A parked queue delivers again."""
+
+    queue_dir: str
+
+
+class EventsStored(Happening, frozen=True):
+    """Events are on disk, or were there already."""
+
+    level: ClassVar[Level] = "debug"
+
+    queue_dir: str
+    stored: int
+    recognized: int
+
+
+class BatchSettled(Happening, frozen=True):
+    """A server answered for a batch."""
+
+    level: ClassVar[Level] = "debug"
+
+    queue_dir: str
+    items: int
+    acknowledged: int
+    deferred: int
+
+
+class DeliveryFailed(Happening, frozen=True):
+    """A request brought nothing; everything is kept and tried again.
+
+    Args:
+        label: The queue's `last_error`, such as `http 503` or `transport`.
+        retry_in_ms: Until the next attempt; None if nothing is due by itself.
+    """
+
+    level: ClassVar[Level] = "warning"
+
+    queue_dir: str
+    label: str
+    retry_in_ms: int | None
+
+
+class HeadReleased(Happening, frozen=True):
+    """Someone let held events go again, or discarded them."""
+
+    queue_dir: str
+    action: Literal["retry", "discard"]
+    count: int
+
+
+class Bus:
+    """Tells every subscriber of what happened, at once and in order.
+
+    Subscribers run in the publisher's call on the event loop: they must be quick and must not raise.
+    """
+
+    def __init__(self) -> None:
+        self._subscribers: list[Callable[[Happening], None]] = []
+
+    def subscribe(self, subscriber: Callable[[Happening], None]) -> None:
+        """Call this with everything published from now on."""
+        self._subscribers.append(subscriber)
+
+    def publish(self, happening: Happening) -> None:
+        """Tell all subscribers, in the order in which they came."""
+        for subscriber in self._subscribers:
+            subscriber(happening)

@@ -1,0 +1,15 @@
+"""Exit statuses of the daemon."""
+
+__all__ = ("DAMAGED", "FAILED", "HELD", "REFUSED")
+
+FAILED = 1
+"""Anything that has no status of its own."""
+
+REFUSED = 2
+"""The home, a setting or a file cannot be used as it is; trying again does not help."""
+
+HELD = 3
+"""Another daemon holds the home."""
+
+DAMAGED = 78
+"""`relay.db` cannot be read. EX_CONFIG of sysexits.h, so that service managers can be told not to restart."""

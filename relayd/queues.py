@@ -1,0 +1,349 @@
+"""The queues this daemon may open: names, places, and at most so many of them open at once."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import stat
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import anyio
+import anyio.to_thread
+
+from relay_queue.binding import LOCAL, Binding, bind
+from relay_queue.errors import BindingRefused, DirectoryRefused, NotAQueue, OutboxError, QueueDamaged
+from relay_queue.outbox import Outbox, bind_outbox, open_outbox
+from relay_queue.status import Status, empty_status, read_status
+from relayd import events
+from relayd.errors import ParameterRefused, UnknownQueue
+from relayd.home import Home
+from relayd.store import BoundQueue, RelayStore
+
+__all__ = ("DEFAULT", "MAX_OPEN", "QueueRegistry")
+
+DEFAULT = "default"
+"""The queue that is bound on first use."""
+
+MAX_OPEN = 16
+"""Queues open at once; each takes three descriptors and a thread."""
+
+RECHECK_S = 0.25
+"""For so long an open queue is taken to lie where it lay. Each look at the directory makes the loop wait for a busy
+writer's thread, so that one for every request would cost a third of the rate."""
+
+Mode = Literal["auto", "manual"]
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}", re.ASCII)
+_NOT_TOKEN = re.compile(r"[^A-Za-z0-9._:-]", re.ASCII)
+_MAX_ACTOR = 64
+
+
+@dataclass(slots=True, eq=False)
+class _Open:
+    """One open queue, how many use it, and whether it must not be used again."""
+
+    directory: Path
+    outbox: Outbox
+    stack: AsyncExitStack
+    users: int = 0
+    spoiled: bool = False
+
+
+class QueueRegistry:
+    """Opens queues on demand and closes the least recently used idle one for a further one.
+
+    Args:
+        home: Whose `queue/` holds the named queues.
+        store: Learns of every queue that is bound or opened.
+        bus: Told of queues bound and found damaged.
+        max_open: At most this many are open; whoever needs another waits until one is idle.
+        opening: How to open one; tests give it limits and a clock.
+        recheck_s: How long an open queue is taken to lie where it lay.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        store: RelayStore,
+        bus: events.Bus,
+        *,
+        max_open: int = MAX_OPEN,
+        opening: Callable[[Path], AbstractAsyncContextManager[Outbox]] = open_outbox,
+        recheck_s: float = RECHECK_S,
+    ) -> None:
+        self._home = Path(os.path.realpath(home.queues))
+        self._store = store
+        self._bus = bus
+        self._max_open = max_open
+        self._opening = opening
+        self._recheck_s = recheck_s
+        self._seen: dict[Path, tuple[float, tuple[int, int]]] = {}
+        self._open: OrderedDict[tuple[int, int], _Open] = OrderedDict()
+        self._door = anyio.Lock()
+        self._idle = anyio.Event()
+
+    @property
+    def default(self) -> Path:
+        """The directory of the queue that is bound on first use."""
+        return self._home / DEFAULT
+
+    def named(self, name: str) -> Path:
+        """Give the directory of a queue of this home.
+
+        Raises:
+            UnknownQueue: No queue can have this name.
+        """
+        if _NAME.fullmatch(name) is None:
+            raise UnknownQueue
+        return self._home / name
+
+    def name(self, directory: Path) -> str | None:
+        """Give the name of a directory below the home's `queue/`; None elsewhere."""
+        return directory.name if directory.parent == self._home else None
+
+    def place(self, queue_dir: str | None) -> Path:
+        """Give the one spelling of a directory that a client named, or the default queue's.
+
+        Parents are resolved, the last component is not: a queue is no symbolic link.
+
+        Raises:
+            ParameterRefused: It is not absolute.
+            DirectoryRefused: It holds `..`.
+        """
+        if queue_dir is None:
+            return self.default
+        if not queue_dir.startswith("/") or "\0" in queue_dir:
+            raise ParameterRefused("queue_dir", "must be an absolute path")
+        asked = Path(queue_dir)
+        if ".." in asked.parts:
+            raise DirectoryRefused(queue_dir, "must not contain `..`")
+        return Path(os.path.realpath(asked.parent)) / asked.name
+
+    @asynccontextmanager
+    async def use(self, directory: Path, *, bind_default: bool = False) -> AsyncGenerator[Outbox]:
+        """Hold an open queue for the length of a block.
+
+        Args:
+            directory: As `place` or `named` gave it.
+            bind_default: Bind the home's default queue if it is this one and not there yet.
+
+        Raises:
+            NotAQueue: No bound queue is there.
+            OutboxError: It cannot be opened, for any reason of `open_outbox`.
+        """
+        entry = await self._enter(directory, bind_default=bind_default)
+        try:
+            yield entry.outbox
+        except QueueDamaged:
+            entry.spoiled = True
+            self._bus.publish(events.QueueDamaged(str(directory)))
+            raise
+        finally:
+            await self._leave(entry)
+
+    async def bind(
+        self, directory: Path, binding: Binding, *, mode: Mode | None = None
+    ) -> tuple[bool, Status]:
+        """Make a directory the queue of a binding; whether it was not before, and how it stands.
+
+        Args:
+            directory: As `place` gave it.
+            binding: From `relay_queue.binding.bind`.
+            mode: Asked for; None leaves an existing queue as it is and makes a new one `auto`.
+
+        Raises:
+            BindingMismatch: The queue is bound to something else.
+            OutboxError: The place is not usable.
+        """
+        created = await bind_outbox(directory, binding, mode=mode or "auto")
+        async with self.use(directory) as outbox:
+            status = await outbox.status()
+            if mode is not None and status.mode != mode:
+                status = await self._set_mode(outbox, mode)
+        if created:
+            self._bus.publish(events.QueueBound(str(directory), binding.server_url, status.mode))
+        return created, status
+
+    async def status(self, directory: Path) -> Status:
+        """Describe a queue, open or not, without taking it; the default one with zeros if it is not there yet.
+
+        Raises:
+            NotAQueue: No bound queue is there; nothing is created.
+        """
+        if self._find(directory) is not None:
+            async with self.use(directory) as outbox:
+                return await outbox.status()
+        if directory == self.default and not self.exists(directory):
+            return empty_status(directory, default_binding())
+        return await anyio.to_thread.run_sync(read_status, directory)
+
+    async def set_mode(self, directory: Path, mode: Mode) -> Status:
+        """Choose whether a courier delivers a queue, or flushes only."""
+        async with self.use(directory) as outbox:
+            return await self._set_mode(outbox, mode)
+
+    def exists(self, directory: Path) -> bool:
+        """Whether there is a directory, bound or not."""
+        return _identity(directory) is not None
+
+    async def listed(self) -> list[BoundQueue]:
+        """List every queue bound on this machine, by directory."""
+        return await self._store.queues()
+
+    async def note_problem(self, directory: Path, problem: str) -> None:
+        """Remember why a listed queue could not be used; the next visit after a restart tries again."""
+        await self._store.note_queue(directory, is_open=False, next_due_wall_ms=_wall_ms(), problem=problem)
+
+    def open_now(self) -> list[Path]:
+        """List the directories of the queues that are open."""
+        return [entry.directory for entry in self._open.values()]
+
+    async def aclose(self) -> None:
+        """Close every queue; nobody uses one any more."""
+        while self._open:
+            _, entry = self._open.popitem()
+            await self._close(entry)
+
+    async def _set_mode(self, outbox: Outbox, mode: Mode) -> Status:
+        await outbox.set_mode(mode)
+        await self._record(outbox, mode)
+        return await outbox.status()
+
+    async def _enter(self, directory: Path, *, bind_default: bool) -> _Open:
+        while (entry := self._find(directory)) is None:
+            async with self._door:
+                if self._find(directory) is None:
+                    await self._make_room()
+                    if bind_default and directory == self.default:
+                        await self._bind_default()
+                    with anyio.CancelScope(shield=True):
+                        await self._admit(directory)
+        entry.users += 1
+        return entry
+
+    def _find(self, directory: Path) -> _Open | None:
+        key = self._identify(directory)
+        entry = None if key is None else self._open.get(key)
+        if key is None or entry is None:
+            return None
+        if entry.spoiled:
+            raise QueueDamaged(str(directory))
+        self._open.move_to_end(key)
+        return entry
+
+    def _identify(self, directory: Path) -> tuple[int, int] | None:
+        """Tell which directory lies at a path, as of a moment ago."""
+        now_s = time.monotonic()
+        seen = self._seen.get(directory)
+        if seen is not None and now_s - seen[0] < self._recheck_s:
+            return seen[1]
+        key = _identity(directory)
+        if key is None:
+            self._seen.pop(directory, None)
+        else:
+            self._seen[directory] = (now_s, key)
+        return key
+
+    async def _make_room(self) -> None:
+        while len(self._open) >= self._max_open:
+            idle = next((key for key, entry in self._open.items() if not entry.users), None)
+            if idle is not None:
+                await self._close(self._open.pop(idle))
+                continue
+            self._idle = anyio.Event()
+            await self._idle.wait()
+
+    async def _bind_default(self) -> None:
+        if _identity(self.default) is not None:
+            return
+        binding = default_binding()
+        if await bind_outbox(self.default, binding):
+            self._bus.publish(events.QueueBound(str(self.default), binding.server_url, "auto"))
+
+    async def _admit(self, directory: Path) -> None:
+        async with AsyncExitStack() as stack:
+            outbox = await stack.enter_async_context(self._opening(directory))
+            self._seen.pop(directory, None)
+            key = self._identify(directory)
+            if key is None:
+                raise NotAQueue(str(directory), "the directory is gone")
+            status = await outbox.status()
+            await self._record(outbox, status.mode)
+            await self._store.note_queue(directory, is_open=True)
+            self._open[key] = _Open(directory, outbox, stack.pop_all())
+
+    async def _record(self, outbox: Outbox, mode: Mode) -> None:
+        directory, binding = outbox.directory, outbox.binding
+        await self._store.record_queue(
+            directory,
+            name=self.name(directory),
+            server_url=binding.server_url,
+            producer=binding.producer,
+            actor=binding.actor,
+            workspace=binding.workspace,
+            project=binding.project,
+            mode=mode,
+        )
+
+    async def _leave(self, entry: _Open) -> None:
+        entry.users -= 1
+        if entry.users:
+            return
+        if entry.spoiled:
+            for key in [key for key, kept in self._open.items() if kept is entry]:
+                del self._open[key]
+            await self._close(entry)
+        self._idle.set()
+
+    async def _close(self, entry: _Open) -> None:
+        """Close a queue and note when it is due: after a restart its courier comes back then."""
+        with anyio.CancelScope(shield=True):
+            due_wall_ms, problem = await _standing(entry.outbox)
+            await entry.stack.aclose()
+            await self._store.note_queue(
+                entry.directory, is_open=False, next_due_wall_ms=due_wall_ms, problem=problem
+            )
+
+
+def _identity(directory: Path) -> tuple[int, int] | None:
+    """Which directory this is, however it is spelled; None if there is none."""
+    try:
+        found = directory.lstat()
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+
+
+async def _standing(outbox: Outbox) -> tuple[int | None, str | None]:
+    """When a queue is due by the wall clock, and what is wrong with it."""
+    try:
+        status = await outbox.status()
+    except OutboxError as error:
+        return _wall_ms(), str(error)
+    due_in_ms = status.next_due_in_ms
+    if status.needs_auth and status.mode == "auto":
+        due_in_ms = 0  # credentials may be other ones after a restart
+    return (None if due_in_ms is None else _wall_ms() + due_in_ms), None
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def default_binding() -> Binding:
+    """Say what the default queue is bound to on first use: the local receiver, as this user."""
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # no name for this uid
+        user = str(os.getuid())
+    try:
+        return bind(LOCAL, "relayd", _NOT_TOKEN.sub("-", user)[:_MAX_ACTOR], "default", "default")
+    except BindingRefused:
+        return bind(LOCAL, "relayd", str(os.getuid()), "default", "default")

@@ -1,0 +1,52 @@
+"""What the routes of one daemon work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import anyio
+from starlette.requests import Request
+
+if TYPE_CHECKING:
+    from relayd.config import Config
+    from relayd.credentials import Credentials
+    from relayd.delivery.dispatch import Dispatcher
+    from relayd.events import Bus
+    from relayd.home import Home
+    from relayd.log import Log
+    from relayd.queues import QueueRegistry
+    from relayd.receiver import Feed, Receiver
+    from relayd.store import RelayStore
+
+__all__ = ("Services", "services")
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The parts of a running daemon, composed once in `relayd.daemon`.
+
+    Routes reach it by `services(request)` and own none of it.
+    """
+
+    home: Home
+    config: Config
+    log: Log
+    bus: Bus
+    registry: QueueRegistry
+    dispatcher: Dispatcher
+    credentials: Credentials
+    store: RelayStore
+    receiver: Receiver
+    feed: Feed
+    home_id: str
+    stopping: anyio.Event
+    """Set once the daemon is leaving: long work should come to an end."""
+    stop: Callable[[str], None]
+    """Ask the daemon to leave; takes the reason."""
+
+
+def services(request: Request) -> Services:
+    """Find the services of the daemon that answers this request."""
+    return cast("Services", request.app.state.relay)

@@ -1,0 +1,210 @@
+"""`relay.db` as the daemon uses it: open, write in groups, read beside."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from sqlite3 import Connection
+
+import msgspec
+from anyio import CancelScope
+
+from relay_queue.clock import SYSTEM, QueueClock, Ticks
+from relay_queue.errors import QueueDamaged
+from relay_queue.sqlite.database import Schema, open_writer
+from relay_queue.sqlite.named import load, load_migrations
+from relay_queue.sqlite.readers import Readers
+from relay_queue.sqlite.writer import Writer
+from relayd.home import Home
+from relayd.store.admit import Admission
+from relayd.store.prune import ALL_EXCERPTS, EXCERPTS, KEYS, SESSIONS, SLICE, Retention
+from relayd.store.rows import Arrival, BoundQueue, FeedRow, Mode, Outcome, Pruned
+
+__all__ = ("APPLICATION_ID", "RelayStore", "open_store")
+
+APPLICATION_ID = 0x726C6462
+"""`rldb`: marks the file as ours, and as no queue."""
+
+
+class RelayStore:
+    """The feed and the list of queues; made by `open_store`.
+
+    Args:
+        excerpts: Whether the start of bodies may be kept; if not, `prune` drops what is there.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        readers: Readers,
+        queries: Mapping[str, str],
+        clock: QueueClock,
+        *,
+        excerpts: bool,
+    ) -> None:
+        self._writer = writer
+        self._readers = readers
+        self._queries = queries
+        self._clock = clock
+        self._admission = Admission(queries, clock)
+        self._noted: dict[str, tuple[object, ...]] = {}
+        self.excerpts = excerpts
+
+    async def admit(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
+        """Take arrivals into the feed in order, all in one transaction; return once it is on disk.
+
+        Raises:
+            StorageFailed, QueueBusy, QueueDamaged: Nothing of it was stored.
+        """
+        return await self._writer.merge(self._admission, arrivals)
+
+    async def since(self, cursor: int, *, limit: int) -> list[FeedRow]:
+        """Read events with a higher id than the cursor, oldest first, at most `limit`."""
+        rows = await self._readers.fetch(self._queries["feed_since"], {"since": cursor, "limit": limit})
+        return msgspec.convert(rows, list[FeedRow])
+
+    async def newest(self, *, limit: int) -> list[FeedRow]:
+        """Read the newest events, oldest of them first."""
+        rows = await self._readers.fetch(self._queries["feed_newest"], {"limit": limit})
+        return msgspec.convert(rows, list[FeedRow])[::-1]
+
+    async def record_queue(
+        self,
+        queue_dir: Path,
+        *,
+        name: str | None,
+        server_url: str,
+        producer: str,
+        actor: str,
+        workspace: str,
+        project: str,
+        mode: Mode,
+    ) -> None:
+        """List a bound queue, or write anew what it is bound to; an earlier problem is forgotten.
+
+        Everything is as in `BoundQueue`.
+        """
+        row = {
+            "queue_dir": str(queue_dir),
+            "name": name,
+            "server_url": server_url,
+            "producer": producer,
+            "actor": actor,
+            "workspace": workspace,
+            "project": project,
+            "mode": mode,
+        }
+        self._noted.pop(str(queue_dir), None)
+        await self._execute("record_queue", row)
+
+    async def note_queue(
+        self,
+        queue_dir: Path,
+        *,
+        is_open: bool,
+        next_due_wall_ms: int | None = None,
+        problem: str | None = None,
+    ) -> None:
+        """Remember how a listed queue stands, as in `BoundQueue`; costs nothing if that was the last note of it."""
+        note = (is_open, next_due_wall_ms, problem)
+        if self._noted.get(str(queue_dir)) == note:
+            return
+        row = {
+            "queue_dir": str(queue_dir),
+            "is_open": int(is_open),
+            "next_due_wall_ms": next_due_wall_ms,
+            "problem": problem,
+        }
+        await self._execute("note_queue", row)
+        self._noted[str(queue_dir)] = note
+
+    async def queues(self) -> list[BoundQueue]:
+        """List every queue bound on this machine, by directory."""
+        return msgspec.convert(await self._readers.fetch(self._queries["queues"]), list[BoundQueue])
+
+    async def prune(self) -> Pruned:
+        """Apply retention in slices, so that other writers get in between; meant to be called every hour or day."""
+        return Pruned(
+            keys=await self._prune(KEYS),
+            excerpts=await self._prune(EXCERPTS if self.excerpts else ALL_EXCERPTS),
+            sessions=await self._prune(SESSIONS),
+        )
+
+    async def _prune(self, retention: Retention) -> int:
+        removed = 0
+        while True:
+            fewer = await self._writer.run(partial(self._prune_slice, retention=retention))
+            removed += fewer
+            if fewer < SLICE:
+                return removed
+
+    def _prune_slice(self, connection: Connection, *, retention: Retention) -> int:
+        return retention.prune(connection, self._queries, self._clock.now_ms())
+
+    async def _execute(self, query: str, parameters: Mapping[str, object]) -> None:
+        await self._writer.run(partial(_execute, sql=self._queries[query], parameters=parameters))
+
+
+def _execute(connection: Connection, *, sql: str, parameters: Mapping[str, object]) -> None:
+    connection.execute(sql, parameters)
+
+
+class _ClockInFile:
+    """The store's clock, read when the file is opened and saved with every commit."""
+
+    def __init__(self, queries: Mapping[str, str], ticks: Ticks) -> None:
+        self._queries = queries
+        self._ticks = ticks
+        self.clock = QueueClock.start(ticks)
+
+    def read(self, connection: Connection) -> None:
+        saved = connection.execute(self._queries["saved_clock"]).fetchone()
+        if saved is not None:
+            clock_ms, wall_ms = saved
+            self.clock = QueueClock(clock_ms, wall_ms, self._ticks)
+
+    def save(self, connection: Connection) -> None:
+        clock_ms, wall_ms = self.clock.snapshot()
+        connection.execute(self._queries["save_clock"], {"clock_ms": clock_ms, "wall_ms": wall_ms})
+        self.clock.mark_saved(self.clock.unsaved)  # nobody asks this file for them
+
+
+@asynccontextmanager
+async def open_store(
+    home: Home,
+    *,
+    excerpts: bool = True,
+    on_damage: Callable[[QueueDamaged], None] | None = None,
+    ticks: Ticks = SYSTEM,
+) -> AsyncGenerator[RelayStore]:
+    """Open `relay.db` of a home, made or migrated if need be.
+
+    Args:
+        home: Its lock must be held: this is the only writer.
+        excerpts: Keep a bounded, scrubbed start of each body.
+        ticks: Where time comes from.
+        on_damage: Told once, from the writer's thread, when the file turns out to be corrupt.
+
+    Raises:
+        SchemaRefused, DirectoryRefused, QueueDamaged, QueueBusy, StorageFailed: It cannot be used; the file is as it was.
+    """
+    queries = load("relayd.store")
+    schema = Schema(APPLICATION_ID, load_migrations("relayd.store"))
+    kept = _ClockInFile(queries, ticks)
+
+    def open_file() -> Connection:
+        connection = open_writer(home.database, schema, create=True)
+        kept.read(connection)
+        return connection
+
+    writer = Writer(
+        open_file, name="relay.db", path=home.database, before_commit=kept.save, on_damage=on_damage
+    )
+    await writer.start()
+    readers = Readers(home.database)
+    try:
+        yield RelayStore(writer, readers, queries, kept.clock, excerpts=excerpts)
+    finally:
+        with CancelScope(shield=True):
+            await readers.aclose()
+            await writer.aclose()

@@ -1,0 +1,110 @@
+"""What goes into `relay.db` and what comes out, as frozen records."""
+
+from typing import Literal
+
+import msgspec
+
+__all__ = ("Arrival", "BoundQueue", "FeedRow", "Mode", "Outcome", "Pruned")
+
+Mode = Literal["auto", "manual"]
+
+Outcome = Literal[
+    "stored",
+    "replayed",
+    "ignored_end",
+    "dropped_policy",
+    "dropped_subagent",
+    "dropped_collision",
+    "dropped_invalid",
+]
+"""What became of one item; each of them releases the sender's event. Source: peer-contract Appendix A."""
+
+
+class Arrival(msgspec.Struct, frozen=True, kw_only=True):
+    """One item that passed every rule which needs no memory; the store decides what becomes of it.
+
+    Args:
+        at_ms: When it happened, wall clock, Unix milliseconds.
+        received_at_ms: When it came, on the same clock.
+        ingest_key: None claims nothing, so that a repeat is stored again.
+        producer: Who relayed it; None if the URL did not say.
+        session_id: In canonical form; None only for a session start without one.
+        event: Canonical name.
+        source_event: The name as the producer gave it.
+        subagent: The body marks it as of a subagent.
+        drop_subagent: The sender wants no subagent events.
+        excerpt: Bounded and scrubbed; None keeps nothing of the body.
+    """
+
+    at_ms: int
+    received_at_ms: int
+    ingest_key: str | None
+    actor: str
+    producer: str | None
+    agent: str
+    session_id: str | None
+    workspace: str
+    project: str
+    event: str
+    source_event: str | None
+    subagent: bool
+    drop_subagent: bool
+    excerpt: str | None
+
+
+class FeedRow(msgspec.Struct, frozen=True, array_like=True):
+    """One event of the feed, in the column order of the feed queries.
+
+    Args:
+        id: Strictly increasing in commit order; never used twice.
+        at_ms: When it happened, wall clock, Unix milliseconds.
+    """
+
+    id: int
+    at_ms: int
+    kind: str
+    actor: str
+    producer: str | None
+    agent: str
+    session_id: str | None
+    workspace: str
+    project: str
+    event: str
+    excerpt: str | None
+
+
+class BoundQueue(msgspec.Struct, frozen=True, array_like=True):
+    """One queue bound on this machine, in the column order of `queues`.
+
+    Args:
+        queue_dir: Absolute path.
+        name: Its name below the home's `queue/`; None for a directory elsewhere.
+        open_flag: 1 while a daemon has it open, also after that daemon was killed.
+        next_due_wall_ms: When its courier has work by itself, wall clock; None if nothing is due.
+        problem: Why it could not be used the last time, as one sentence.
+    """
+
+    queue_dir: str
+    name: str | None
+    server_url: str
+    producer: str
+    actor: str
+    workspace: str
+    project: str
+    mode: Mode
+    open_flag: Literal[0, 1]
+    next_due_wall_ms: int | None
+    problem: str | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a daemon had it open when it last wrote here."""
+        return self.open_flag == 1
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    """How many rows retention removed; events are never among them."""
+
+    keys: int
+    excerpts: int
+    sessions: int

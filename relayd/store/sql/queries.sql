@@ -1,0 +1,114 @@
+-- name: saved_clock
+-- The store's clock and the wall clock at the last commit.
+SELECT clock_ms, wall_ms FROM clock WHERE id = 1;
+
+-- name: save_clock
+-- Remember both clocks of this commit.
+INSERT INTO clock (id, clock_ms, wall_ms) VALUES (1, :clock_ms, :wall_ms)
+ON CONFLICT (id) DO UPDATE SET clock_ms = excluded.clock_ms, wall_ms = excluded.wall_ms;
+
+-- name: known_sessions
+-- The sessions among the given ids that were seen before.
+SELECT session_id, agent, workspace, project, state, last_seen_ms
+FROM capture_session
+WHERE session_id IN (SELECT value FROM json_each(:session_ids));
+
+-- name: claimed_keys
+-- The keys among the given ones that are taken, with the scope each is taken in.
+SELECT ingest_key, workspace, project
+FROM ingest_key
+WHERE ingest_key IN (SELECT value FROM json_each(:ingest_keys));
+
+-- name: claim_key
+-- Take one key in its scope.
+INSERT INTO ingest_key (ingest_key, workspace, project, claimed_at_ms)
+VALUES (:ingest_key, :workspace, :project, :claimed_at_ms);
+
+-- name: add_event
+-- Append one event to the feed.
+INSERT INTO event (
+    at_ms, received_at_ms, kind, dedupe_key, actor, producer, agent, session_id, workspace, project, event, source_event
+) VALUES (
+    :at_ms, :received_at_ms, 'hook', :ingest_key, :actor, :producer, :agent, :session_id, :workspace, :project, :event,
+    :source_event
+);
+
+-- name: newest_event
+-- The id of the newest event; ids of one transaction have no gaps.
+SELECT MAX(id) FROM event;
+
+-- name: keep_excerpt
+-- Keep the start of one event's body.
+INSERT INTO excerpt (event_id, kept_at_ms, text) VALUES (:event_id, :kept_at_ms, :text);
+
+-- name: see_session
+-- Remember a session's owner, scope and state.
+INSERT INTO capture_session (session_id, agent, workspace, project, state, last_seen_ms)
+VALUES (:session_id, :agent, :workspace, :project, :state, :last_seen_ms)
+ON CONFLICT (session_id) DO UPDATE SET
+    agent = excluded.agent,
+    workspace = excluded.workspace,
+    project = excluded.project,
+    state = excluded.state,
+    last_seen_ms = excluded.last_seen_ms;
+
+-- name: feed_since
+-- Events after a cursor, oldest first.
+SELECT
+    event.id, at_ms, kind, actor, producer, agent, session_id, workspace, project,
+    CASE event WHEN 'other' THEN COALESCE(source_event, event) ELSE event END, excerpt.text
+FROM event LEFT JOIN excerpt ON excerpt.event_id = event.id
+WHERE event.id > :since
+ORDER BY event.id
+LIMIT :limit;
+
+-- name: feed_newest
+-- The newest events, newest first.
+SELECT
+    event.id, at_ms, kind, actor, producer, agent, session_id, workspace, project,
+    CASE event WHEN 'other' THEN COALESCE(source_event, event) ELSE event END, excerpt.text
+FROM event LEFT JOIN excerpt ON excerpt.event_id = event.id
+ORDER BY event.id DESC
+LIMIT :limit;
+
+-- name: prune_keys
+-- Forget some of the oldest keys that no sender may use any more.
+DELETE FROM ingest_key
+WHERE claimed_at_ms < :before_ms AND id IN (SELECT id FROM ingest_key ORDER BY id LIMIT :slice);
+
+-- name: prune_excerpts
+-- Drop some of the oldest excerpts that are past their time.
+DELETE FROM excerpt
+WHERE kept_at_ms < :before_ms AND event_id IN (SELECT event_id FROM excerpt ORDER BY event_id LIMIT :slice);
+
+-- name: prune_sessions
+-- Forget some sessions that were not seen for long.
+DELETE FROM capture_session
+WHERE session_id IN (SELECT session_id FROM capture_session WHERE last_seen_ms < :before_ms LIMIT :slice);
+
+-- name: record_queue
+-- List a queue, or what it is bound to now.
+INSERT INTO bound_queue (queue_dir, name, server_url, producer, actor, workspace, project, mode)
+VALUES (:queue_dir, :name, :server_url, :producer, :actor, :workspace, :project, :mode)
+ON CONFLICT (queue_dir) DO UPDATE SET
+    name = excluded.name,
+    server_url = excluded.server_url,
+    producer = excluded.producer,
+    actor = excluded.actor,
+    workspace = excluded.workspace,
+    project = excluded.project,
+    mode = excluded.mode,
+    problem = NULL;
+
+-- name: note_queue
+-- Remember how a listed queue stands.
+UPDATE bound_queue
+SET is_open = :is_open, next_due_wall_ms = :next_due_wall_ms, problem = :problem
+WHERE queue_dir = :queue_dir;
+
+-- name: queues
+-- Every listed queue, by directory.
+SELECT
+    queue_dir, name, server_url, producer, actor, workspace, project, mode, is_open, next_due_wall_ms, problem
+FROM bound_queue
+ORDER BY queue_dir;

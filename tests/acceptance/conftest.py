@@ -1,0 +1,25 @@
+"""Fixtures of the acceptance tests: homes with real daemons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests import stage
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A home; whatever daemon still runs on it at the end is stopped."""
+    with stage.home() as path:
+        yield path
+        stage.relayctl("daemon", "stop", at=path)
+
+
+@pytest.fixture
+def running(home: Path) -> Iterator[stage.Daemon]:
+    """A daemon on that home."""
+    with stage.daemon(home) as started:
+        yield started

@@ -1,0 +1,248 @@
+"""The server on a real socket: keep-alive, and an end that loses nothing."""
+
+import os
+import socket
+import threading
+from contextlib import ExitStack
+from functools import partial
+
+import anyio
+import anyio.to_thread
+import pytest
+import uvloop
+
+import relayd.server
+from relayd.home import Home
+from relayd.listen import adopt, bind
+from relayd.server import Server
+from tests.integration.daemon.conftest import Client
+
+LIMIT_S = 20
+
+
+def on_uvloop(test):
+    """Run an async function as the daemon runs: on uvloop, within a limit."""
+
+    async def limited():
+        with anyio.fail_after(LIMIT_S):
+            await test()
+
+    anyio.run(limited, backend_options={"loop_factory": uvloop.new_event_loop})
+
+
+async def blocking(call, *arguments):
+    return await anyio.to_thread.run_sync(partial(call, *arguments))
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return Home(tmp_path)
+
+
+@pytest.fixture
+def connect(home):
+    """Open connections to the home's socket; closed afterwards."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(Client(home.path))
+
+
+class Site:
+    """An application with a fast route and one that waits until it is told."""
+
+    def __init__(self):
+        self.entered = anyio.Event()
+        self.go = anyio.Event()
+        self.cancelled = False
+
+    async def __call__(self, scope, receive, send):
+        body = b""
+        while (message := await receive())["type"] == "http.request":
+            body += message["body"]
+            if not message["more_body"]:
+                break
+        if scope["path"] == "/slow":
+            self.entered.set()
+            try:
+                await self.go.wait()
+            except BaseException:
+                self.cancelled = True
+                raise
+        if scope["path"] == "/large":
+            body = b"x" * 8_000_000
+        headers = [(b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def test_a_connection_is_kept(home, connect):
+    """Several requests go over one connection, and answers have no Date that would need a timer."""
+
+    async def test():
+        server = Server(Site(), bind(home))
+        await server.start()
+        client = connect()
+        for body in (b"one", b"", b"x" * 300_000):
+            answer = await blocking(client.ask, "POST", "/", body)
+            assert (answer.status, answer.body) == (200, body)
+            assert answer.headers == {"content-length": str(len(body))}
+        await server.refuse()
+        await server.close()
+        assert await blocking(client.at_end)
+
+    on_uvloop(test)
+
+
+def test_leaving_takes_no_more_and_finishes_what_began(home, connect):
+    """The socket's file goes, an idle connection ends at once, a request under way is answered and then ends."""
+
+    async def test():
+        site = Site()
+        server = Server(site, bind(home))
+        await server.start()
+        idle, busy = connect(), connect()
+        assert (await blocking(idle.ask, "GET", "/")).status == 200
+        busy.send("POST", "/slow", b"work")
+        await site.entered.wait()
+        await server.refuse()
+        assert not home.socket.exists()
+        assert await blocking(idle.at_end)
+        with pytest.raises(FileNotFoundError):
+            connect()
+        site.go.set()
+        await server.finish()
+        await server.close()
+        answer = await blocking(busy.read)
+        assert (answer.body, answer.headers["connection"]) == (b"work", "close")
+        assert await blocking(busy.at_end)
+        assert server.cancelled == 0
+
+    on_uvloop(test)
+
+
+def test_what_was_sent_before_the_end_is_answered(home, connect):
+    """Who connected and sent while the loop was away, and who sent on a kept connection, gets an answer."""
+
+    async def test():
+        server = Server(Site(), bind(home))
+        await server.start()
+        kept = connect()
+        assert (await blocking(kept.ask, "GET", "/")).status == 200
+        late = [connect() for _ in range(20)]  # in the backlog: this thread is the loop's
+        for client in (kept, *late):
+            client.send("POST", "/", b"late")
+        await server.refuse()
+        await server.finish()
+        await server.close()
+        answers = [await blocking(client.read) for client in (kept, *late)]
+        assert [answer and answer.body for answer in answers] == [b"late"] * 21
+
+    on_uvloop(test)
+
+
+def test_a_request_beyond_the_grace_is_cancelled(home, connect):
+    """A request that does not end is cancelled, and its connection closed."""
+
+    async def test():
+        site = Site()
+        server = Server(site, bind(home))
+        await server.start()
+        client = connect()
+        client.send("POST", "/slow")
+        await site.entered.wait()
+        await server.refuse()
+        with anyio.CancelScope() as grace:
+            grace.deadline = anyio.current_time()
+            await server.finish()
+        assert grace.cancelled_caught
+        await server.close()
+        assert site.cancelled
+        assert server.cancelled == 1
+        assert (await blocking(client.read)).status == 500
+
+    on_uvloop(test)
+
+
+def test_a_client_that_does_not_read_is_cut_off(home, connect, monkeypatch):
+    """An answer that nobody takes does not keep the daemon."""
+    monkeypatch.setattr(relayd.server, "_FLUSH_S", 0.05)
+
+    async def test():
+        server = Server(Site(), bind(home))
+        await server.start()
+        deaf = connect()
+        deaf.send("GET", "/large")
+        await blocking(deaf.socket.recv, 1)
+        await server.refuse()
+        await server.finish()
+        await server.close()
+
+    on_uvloop(test)
+
+
+def test_half_a_request_ends_with_the_daemon(home, connect):
+    """A connection in the middle of a request line is closed without waiting for the rest."""
+
+    async def test():
+        server = Server(Site(), bind(home))
+        await server.start()
+        client = connect()
+        client.more(b"GET / HT")
+        await server.refuse()
+        await server.finish()
+        await server.close()
+        assert await blocking(client.at_end)
+
+    on_uvloop(test)
+
+
+def test_an_inherited_socket_stays(home, connect):
+    """A socket that someone else made keeps its file and its backlog: the next daemon answers there."""
+    theirs = socket.socket(socket.AF_UNIX)
+    theirs.bind("relayd.sock")
+    theirs.listen(5)
+
+    async def serve_once():
+        server = Server(Site(), adopt(os.dup(theirs.fileno())))
+        await server.start()
+        client = connect()
+        assert (await blocking(client.ask, "GET", "/")).status == 200
+        await server.refuse()
+        await server.finish()
+        await server.close()
+
+    on_uvloop(serve_once)
+    assert home.socket.is_socket()
+    with connect() as waiting:
+        waiting.send("POST", "/", b"kept")
+        answers = []
+        reader = threading.Thread(target=lambda: answers.append(waiting.read()))
+        reader.start()
+
+        async def next_daemon():
+            server = Server(Site(), adopt(os.dup(theirs.fileno())))
+            await server.start()
+            await blocking(reader.join)
+            await server.refuse()
+            await server.close()
+
+        on_uvloop(next_daemon)
+        assert [answer.body for answer in answers] == [b"kept"]
+    theirs.close()
+
+
+def test_a_garbled_request_is_refused(home, connect):
+    """What is no HTTP gets 400 and the end of its connection; others go on."""
+
+    async def test():
+        server = Server(Site(), bind(home))
+        await server.start()
+        client, other = connect(), connect()
+        client.more(b"\x16\x03\x01 no http\r\n\r\n")
+        assert (await blocking(client.read)).status == 400
+        assert await blocking(client.at_end)
+        assert (await blocking(other.ask, "GET", "/")).status == 200
+        await server.refuse()
+        await server.close()
+
+    on_uvloop(test)

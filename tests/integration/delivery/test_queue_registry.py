@@ -1,0 +1,194 @@
+"""Which queues are open: on demand, at most so many, each directory once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import anyio
+import pytest
+
+from relay_queue.binding import bind
+from relay_queue.errors import BindingMismatch, DirectoryRefused, NotAQueue, QueueDamaged, QueueOwned
+from relay_queue.outbox import bind_outbox, open_outbox
+from relayd.errors import ParameterRefused, UnknownQueue
+from relayd.events import QueueBound
+from relayd.events import QueueDamaged as Damaged
+from tests.house import LIMIT_S, event, house
+
+
+async def test_the_default_queue_is_bound_on_first_use_and_by_nothing_else(tmp_path: Path) -> None:
+    """Looking at it shows zeros and creates nothing; the first use binds it to the local receiver."""
+    async with house(tmp_path) as home:
+        default = home.registry.default
+        status = await home.registry.status(default)
+        assert (status.server_url, status.pending_items, status.project) == ("local", 0, "default")
+        with pytest.raises(NotAQueue):
+            async with home.registry.use(default):
+                pass
+        assert not default.exists()
+        async with home.registry.use(default, bind_default=True) as outbox:
+            assert (outbox.binding.server_url, outbox.binding.producer) == ("local", "relayd")
+        assert await home.until(QueueBound)
+        assert [row.name for row in await home.registry.listed()] == ["default"]
+
+
+async def test_only_the_default_queue_binds_itself(tmp_path: Path) -> None:
+    """Another name is a queue only once it was bound."""
+    async with house(tmp_path) as home:
+        with pytest.raises(NotAQueue):
+            async with home.registry.use(home.registry.named("other"), bind_default=True):
+                pass
+        assert not home.registry.named("other").exists()
+
+
+async def test_binding_again_is_safe_and_binding_otherwise_refused(tmp_path: Path) -> None:
+    """An identical binding is recognized, open or not, and the mode changes only if asked for."""
+    async with house(tmp_path) as home:
+        directory = home.registry.named("q")
+        same = bind("http://H:80/", "p", "a", "w", "x")
+        created, status = await home.registry.bind(directory, same, mode="manual")
+        assert (created, status.mode, status.server_url) == (True, "manual", "http://h")
+        created, status = await home.registry.bind(directory, same)
+        assert (created, status.mode) == (False, "manual")
+        created, status = await home.registry.bind(directory, same, mode="auto")
+        assert (created, status.mode) == (False, "auto")
+        with pytest.raises(BindingMismatch):
+            await home.registry.bind(directory, bind("http://h", "p", "a", "w", "y"))
+        (row,) = await home.registry.listed()
+        assert (row.mode, row.project, row.is_open) == ("auto", "x", True)
+
+
+async def test_every_spelling_of_a_directory_is_one_queue(tmp_path: Path) -> None:
+    """A linked parent, a trailing slash and the plain path lead to the same open queue."""
+    async with house(tmp_path) as home:
+        (tmp_path / "real").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "real")
+        await home.registry.bind(
+            home.registry.place(str(tmp_path / "link" / "q")), bind("local", "p", "a", "w", "x")
+        )
+        spellings = [str(tmp_path / "real" / "q"), f"{tmp_path}/link/q/", f"{tmp_path}/real/./q"]
+        places = {home.registry.place(spelling) for spelling in spellings}
+        assert places == {Path(os.path.realpath(tmp_path)) / "real" / "q"}
+        assert len(await home.registry.listed()) == 1
+
+
+@pytest.mark.parametrize("asked", ["relative/q", "", "/a\0b"])
+async def test_a_place_is_absolute(tmp_path: Path, asked: str) -> None:
+    """The daemon has no working directory that a client could mean."""
+    async with house(tmp_path) as home:
+        with pytest.raises(ParameterRefused):
+            home.registry.place(asked)
+
+
+async def test_a_place_has_no_dots_and_is_no_link(tmp_path: Path) -> None:
+    """`..` and a symbolic link as the last component are refused."""
+    async with house(tmp_path) as home:
+        with pytest.raises(DirectoryRefused):
+            home.registry.place(f"{tmp_path}/a/../q")
+        target = await home.queue("local", "target")
+        link = home.registry.named("link")
+        link.symlink_to(target)
+        for use in (home.registry.use(link), home.registry.use(home.registry.place(str(link) + "/"))):
+            with pytest.raises((DirectoryRefused, NotAQueue)):
+                async with use:
+                    pass
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "A", "-a", ".a", "a/b", "a" * 81, "a\n", "ä"])
+async def test_names_stay_inside_the_home(tmp_path: Path, name: str) -> None:
+    """A name is short, lower case and no path."""
+    async with house(tmp_path) as home:
+        with pytest.raises(UnknownQueue):
+            home.registry.named(name)
+
+
+async def test_the_least_recently_used_idle_queue_makes_room(tmp_path: Path) -> None:
+    """A further queue closes the one that was idle longest; none is refused."""
+    async with house(tmp_path, max_open=2) as home:
+        a, b, c = [await home.queue("local", name) for name in "abc"]
+        assert home.registry.open_now() == [b, c]
+        async with home.registry.use(b):
+            pass
+        async with home.registry.use(a):
+            assert home.registry.open_now() == [b, a]
+        assert [row.is_open for row in await home.registry.listed()] == [True, True, False]
+        async with open_outbox(c):
+            pass  # closed for good: its lock is free
+
+
+async def test_waits_while_all_are_in_use(tmp_path: Path) -> None:
+    """Whoever needs one more waits for an idle one instead of failing."""
+    async with house(tmp_path, max_open=1) as home:
+        a, b = [await home.queue("local", name) for name in "ab"]
+        got = anyio.Event()
+
+        async def want() -> None:
+            async with home.registry.use(b):
+                got.set()
+
+        async with anyio.create_task_group() as group:
+            async with home.registry.use(a):
+                group.start_soon(want)
+                await anyio.wait_all_tasks_blocked()
+                assert not got.is_set()
+            with anyio.fail_after(LIMIT_S):
+                await got.wait()
+
+
+async def test_many_uses_of_a_closed_queue_open_it_once(tmp_path: Path) -> None:
+    """Requests that come together share one opening."""
+    async with house(tmp_path) as home:
+        directory = home.registry.named("q")
+        await bind_outbox(directory, bind("local", "p", "a", "w", "x"))
+        seen: set[int] = set()
+
+        async def use() -> None:
+            async with home.registry.use(directory) as outbox:
+                seen.add(id(outbox))
+
+        async with anyio.create_task_group() as group:
+            for _ in range(20):
+                group.start_soon(use)
+        assert len(seen) == 1
+
+
+async def test_another_owner_is_named(tmp_path: Path) -> None:
+    """A queue that another holder writes is refused with its pid, and works once it is free."""
+    async with house(tmp_path) as home:
+        directory = home.registry.named("q")
+        await bind_outbox(directory, bind("local", "p", "a", "w", "x"))
+        async with open_outbox(directory):
+            with pytest.raises(QueueOwned) as owned:
+                async with home.registry.use(directory):
+                    pass
+        assert owned.value.pid == os.getpid()
+        async with home.registry.use(directory):
+            pass
+
+
+async def test_a_directory_that_was_replaced_is_another_queue(tmp_path: Path) -> None:
+    """What lies at a path now counts, not what was opened there once; a directory that is gone is no queue."""
+    async with house(tmp_path) as home:
+        directory = await home.queue("local", "q")
+        await home.enqueue(directory, [event(1)], wake=False)
+        shutil.move(directory, directory.with_name("moved"))
+        with pytest.raises(NotAQueue):
+            await home.enqueue(directory, [event(2)])
+        await bind_outbox(directory, bind("local", "p", "a", "w", "x"))
+        async with home.registry.use(directory) as outbox:
+            assert (await outbox.status()).pending_items == 0
+
+
+async def test_a_damaged_queue_is_closed_and_told_of(tmp_path: Path) -> None:
+    """Damage found in use closes the queue; every later use is told the same, and a repaired file opens again."""
+    async with house(tmp_path) as home:
+        directory = await home.queue("local", "q")
+        with pytest.raises(QueueDamaged):
+            async with home.registry.use(directory):
+                raise QueueDamaged(str(directory))
+        assert await home.until(Damaged)
+        assert home.registry.open_now() == []
+        async with home.registry.use(directory):
+            pass

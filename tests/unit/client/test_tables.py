@@ -1,0 +1,82 @@
+"""Tables and words for people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from relayctl.cli.table import columns, pairs, plain
+from relayctl.cli.words import brief_id, count, local_time, size, span
+
+
+@pytest.fixture(autouse=True)
+def _narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+
+
+@pytest.fixture
+def _kathmandu() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "Asia/Kathmandu")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+def test_columns_are_as_wide_as_their_widest_cell() -> None:
+    """Titles are upper case, nothing trails."""
+    assert columns(("a", "bb"), [(1, "x"), (222, "")], empty="") == "A    BB\n1    x\n222"
+
+
+def test_no_row_is_said_in_words() -> None:
+    """An empty table shows no titles."""
+    assert columns(("a",), [], empty="nothing is held") == "nothing is held"
+
+
+def test_the_last_column_gives_way_first() -> None:
+    """Then the widest; no column goes below what can still be read."""
+    table = columns(("a", "b", "c"), [("x" * 10, "y" * 20, "z" * 30)], empty="")
+    assert table.split("\n")[1] == f"{'x' * 10}  {'y' * 17}…  {'z' * 7}…"
+    assert max(map(len, table.split("\n"))) == 40
+
+
+def test_wide_characters_count_twice() -> None:
+    """CJK takes two cells, combining marks none, and columns stay aligned."""
+    table = columns(("a", "b"), [("日本", "1"), ("e\u0301", "2")], empty="")
+    assert table == "A     B\n日本  1\ne\u0301     2"
+
+
+def test_names_and_values_are_aligned() -> None:
+    """A value that is empty leaves no trailing space."""
+    assert pairs([("a", 1), ("long", "")]) == "a     1\nlong"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\n b\tc", "a b c"),
+        ("\x1b]0;x\x07", "\ufffd]0;x\ufffd"),
+        ("a\u202eb", "a\ufffdb"),
+        ("👩\u200d👧", "👩\u200d👧"),
+        ("naïve 日本", "naïve 日本"),
+    ],
+)
+def test_no_text_can_drive_the_terminal(text: str, shown: str) -> None:
+    """Controls and bidi overrides are marked; joiners inside emoji stay."""
+    assert plain(text) == shown
+
+
+def test_numbers_are_words() -> None:
+    """Counts, sizes and spans in the largest unit that gives one or more."""
+    assert [count(1, "event"), count(2000, "event")] == ["1 event", "2,000 events"]
+    assert [size(0), size(1023), size(1536), size(67_108_864)] == ["0 B", "1023 B", "1.5 KiB", "64.0 MiB"]
+    assert [span(999), span(61_000), span(7_200_000), span(-90_000_000)] == ["999 ms", "1 min", "2 h", "-1 d"]
+    assert [brief_id("s-1"), brief_id("0123456789")] == ["s-1", "01234567…"]
+
+
+@pytest.mark.usefixtures("_kathmandu")
+def test_instants_are_local() -> None:
+    """The user's zone, not UTC, decides which day it was."""
+    assert local_time("2026-03-03T18:20:00.250Z") == "03-04 00:05:00"
