@@ -42,7 +42,7 @@ coverage: tools
 	@$(BIN)/coverage report --show-missing --skip-covered
 
 clean:
-	@if [ -d .run ] && [ -x $(BIN)/relayctl ]; then RELAY_HOME=.run RELAY_AUTOSTART=0 $(BIN)/relayctl daemon stop || true; fi
+	@if [ -d .run ] && [ -x $(BIN)/relayctl ]; then RELAY_HOME=.run RELAY_AUTOSTART=0 $(BIN)/relayctl daemon stop >/dev/null || true; fi
 	rm -rf .venv .run build dist htmlcov .coverage .coverage.* .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

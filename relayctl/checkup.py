@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sqlite3
 import stat
@@ -14,7 +15,7 @@ from relayctl import _wire, leave, offline
 from relayctl.client import Client
 from relayctl.daemon import Daemon
 from relayctl.errors import ClientError
-from relayctl.home import last_start_path
+from relayctl.home import OTHER_HOME, home_fault, last_start_path
 from relayctl.objects import read_object
 
 __all__ = ("Check", "checkup")
@@ -25,7 +26,6 @@ _ROOM_FAIL_BYTES = 64 << 20
 _OLDEST_SQLITE = (3, 37, 0)
 # From here on two connections that write or checkpoint at once cannot lose a reset of the WAL.
 _SOUND_SQLITE = (3, 51, 3)
-_OTHER_HOME = "set RELAY_HOME to a directory of yours that can be written to"
 
 
 class Check(NamedTuple):
@@ -57,27 +57,14 @@ def checkup(client: Client, installed: str) -> Iterator[Check]:
 
 def _home(home: str) -> Check:
     try:
-        fault = _home_fault(home, os.lstat(home))
+        fault = home_fault(home)
     except FileNotFoundError:
         return Check("home", "ok", f"{home} is not there yet; the first command makes it")
     except OSError as error:
-        fault = (error.strerror or str(error), _OTHER_HOME)
+        fault = (error.strerror or str(error), OTHER_HOME)
     if fault is None:
         return Check("home", "ok", home)
     return Check("home", "fail", f"{home}: {fault[0]}", fault[1])
-
-
-def _home_fault(home: str, status: os.stat_result) -> tuple[str, str] | None:
-    """Tell what is wrong with a home, and what to do; None if nothing."""
-    if not stat.S_ISDIR(status.st_mode):
-        return "it is no directory itself", "name the directory in RELAY_HOME, not a link to it"
-    if status.st_uid != os.geteuid():
-        return f"it belongs to user {status.st_uid}", _OTHER_HOME
-    if status.st_mode & 0o077:
-        return "others can look into it", f"chmod 700 {home}"
-    if not os.access(home, os.W_OK):
-        return "it is read-only", _OTHER_HOME
-    return None
 
 
 def _daemon(client: Client, installed: str) -> tuple[Daemon | None, Check]:
@@ -159,8 +146,8 @@ def _on_disk(home: str) -> Iterator[dict[str, Any]]:
 
 
 def _queue(row: dict[str, Any]) -> Check:
-    directory = row["queue_dir"]
-    name = f"queue {row.get('name') or directory}"
+    directory = shlex.quote(row["queue_dir"])
+    name = f"queue {row.get('name') or row['queue_dir']}"
     if problem := row.get("problem"):
         return Check(name, "fail", str(problem), f"`relayctl status --queue-dir {directory}` shows more")
     pending = f"{row.get('pending_items') or 0:,} pending"

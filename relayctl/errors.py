@@ -175,11 +175,8 @@ class BadInput(ClientError):
 class HomeRefused(BadInput):
     """The home cannot be made or written to."""
 
-    def __init__(self, home: str, reason: str) -> None:
-        super().__init__(
-            f"the home {home} cannot be used: {reason}",
-            hint="set RELAY_HOME to a directory of yours on a local disk",
-        )
+    def __init__(self, home: str, reason: str, *, hint: str) -> None:
+        super().__init__(f"the home {home} cannot be used: {reason}", hint=hint)
 
 
 class PathRefused(BadInput):

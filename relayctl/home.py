@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 from relayctl.errors import PathRefused
@@ -12,13 +13,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = (
+    "OTHER_HOME",
     "absolute",
     "default_queue",
+    "home_fault",
     "home_id",
     "home_path",
     "last_start_path",
     "log_path",
 )
+
+OTHER_HOME = "set RELAY_HOME to a directory of yours that can be written to"
+"""What to do about a home that nothing can be done about."""
 
 
 def home_path(environ: Mapping[str, str]) -> str:
@@ -48,6 +54,28 @@ def home_id(home: str) -> str | None:
     except OSError:
         return None
     return f"{status.st_dev:x}-{status.st_ino:x}"
+
+
+def home_fault(home: str) -> tuple[str, str] | None:
+    """Tell why a home that is there cannot be used, and what to do; None if it can.
+
+    The daemon judges by the same rules, and more: a client only has to leave alone what the daemon will refuse.
+
+    Raises:
+        OSError: It cannot be looked at; FileNotFoundError if it is not there.
+    """
+    status = os.lstat(home)
+    if not stat.S_ISDIR(status.st_mode):
+        return "it is no directory itself", "name the directory in RELAY_HOME, not a link to it"
+    if status.st_uid != os.geteuid():
+        return f"it belongs to user {status.st_uid}", OTHER_HOME
+    if status.st_mode & 0o077:
+        import shlex
+
+        return "others can look into it", f"chmod 700 {shlex.quote(home)}"
+    if not os.access(home, os.W_OK):
+        return "it is read-only", OTHER_HOME
+    return None
 
 
 def default_queue(home: str) -> str:

@@ -13,7 +13,7 @@ import time
 
 from relayctl import _wire
 from relayctl.errors import HomeRefused, StartFailed, StartUnfinished
-from relayctl.home import last_start_path
+from relayctl.home import OTHER_HOME, home_fault, last_start_path
 from relayctl.objects import read_object
 
 TYPE_CHECKING = False  # see errors.py
@@ -33,11 +33,12 @@ _MAX_HELD_POLL_S = 1.0
 def ensure(home: str, environ: Mapping[str, str], *, timeout_s: float = START_TIMEOUT_S) -> None:
     """Return as soon as a daemon listens at a home; start one if none does.
 
-    Creates the home (0700) if it is not there: `start.lock` lies in it.
+    Creates the home (0700) if it is not there: `start.lock` lies in it. One that is there and not private is left
+    exactly as it is.
 
     Raises:
         StartFailed: No daemon became ready; the cause in one sentence.
-        HomeRefused: The home cannot be created or written to.
+        HomeRefused: The home cannot be made or used.
     """
     _make_home(home)
     deadline = time.monotonic() + timeout_s
@@ -78,8 +79,11 @@ def _attempt(home: str, environ: Mapping[str, str], deadline: float) -> object:
 def _make_home(home: str) -> None:
     try:
         _make_private(home)
+        fault = home_fault(home)
     except OSError as error:
-        raise HomeRefused(home, error.strerror or str(error)) from error
+        fault = (error.strerror or str(error), OTHER_HOME)
+    if fault is not None:
+        raise HomeRefused(home, fault[0], hint=fault[1])
 
 
 def _make_private(directory: str) -> None:
@@ -98,7 +102,7 @@ def _take_start_lock(home: str) -> int | None:
     try:
         lock = os.open(f"{home}/start.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise HomeRefused(home, error.strerror or str(error)) from error
+        raise HomeRefused(home, error.strerror or str(error), hint=OTHER_HOME) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -26,8 +27,15 @@ _REFUSALS = (HomeRefused, DirectoryRefused, NetworkFilesystem, ConfigRefused, Li
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the daemon until it is asked to leave; the exit status."""
     options = _parser().parse_args(arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the loop takes both over
     os.umask(0o077)
-    report = StartReport(options.ready_fd)
+    try:
+        return _hold_and_run(options, StartReport(options.ready_fd))
+    except KeyboardInterrupt:  # before it was ready: there is nothing to finish
+        return exits.LEFT
+
+
+def _hold_and_run(options: argparse.Namespace, report: StartReport) -> int:
     try:
         home = Home(home_path(options.home, os.environ))
         prepare(home)

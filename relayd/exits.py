@@ -1,6 +1,9 @@
 """Exit statuses of the daemon."""
 
-__all__ = ("DAMAGED", "FAILED", "HELD", "REFUSED")
+__all__ = ("DAMAGED", "FAILED", "HELD", "LEFT", "REFUSED")
+
+LEFT = 0
+"""It left because someone asked."""
 
 FAILED = 1
 """Anything that has no status of its own."""

@@ -6,6 +6,7 @@ from signal import SIGINT, SIGTERM, Signals
 
 import anyio
 
+from relayd import exits
 from relayd.events import Bus, StopRequested
 
 __all__ = ("Leaving",)
@@ -25,15 +26,15 @@ class Leaving:
         self.asked = anyio.Event()
         self.grace = anyio.CancelScope()
         """Ends with the time that requests have; has no deadline before the first wish."""
-        self.status = 0
+        self.status = exits.LEFT
         """For the end of the process."""
 
-    def ask(self, reason: str, *, status: int = 0) -> None:
+    def ask(self, reason: str, *, status: int = exits.LEFT) -> None:
         """Ask the daemon to leave.
 
         Args:
             reason: For the log.
-            status: Of the process; one that is not 0 is kept.
+            status: Of the process; the first one that is no `LEFT` is kept.
         """
         self.status = self.status or status
         if self.asked.is_set():

@@ -46,8 +46,9 @@ class Listener(NamedTuple):
 def bind(home: Home) -> Listener:
     """Make the home's socket and listen on it; a stale one is replaced.
 
-    Call this with the lock held, before threads exist (the umask belongs to the process), and with the home as the
-    working directory: a socket's name may have only 108 bytes (104 on macOS), so it is bound by its bare name.
+    Call this with the lock held and before anything is served: the umask, which belongs to the process, is stricter
+    for a moment. The home must be the working directory: a socket's name may have only 108 bytes (104 on macOS), so it
+    is bound by its bare name.
 
     Raises:
         ListenerRefused: Something that is no socket has its name, or the disk did not take it.

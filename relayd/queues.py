@@ -1,15 +1,12 @@
-"""The queues this daemon may open: names, places, and at most so many of them open at once."""
+"""The queues this daemon has open: on demand, and at most so many at once."""
 
 from __future__ import annotations
 
-import os
-import pwd
-import re
 import stat
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,19 +14,16 @@ from typing import Literal
 import anyio
 import anyio.to_thread
 
-from relay_queue.binding import LOCAL, Binding, bind
-from relay_queue.errors import BindingRefused, DirectoryRefused, NotAQueue, OutboxError, QueueDamaged
+from relay_queue.binding import Binding
+from relay_queue.errors import NotAQueue, OutboxError, QueueDamaged
 from relay_queue.outbox import Outbox, bind_outbox, open_outbox
 from relay_queue.status import Status, empty_status, read_status
 from relayd import events
-from relayd.errors import ParameterRefused, UnknownQueue
 from relayd.home import Home
+from relayd.places import Places, default_binding
 from relayd.store import BoundQueue, RelayStore
 
-__all__ = ("DEFAULT", "MAX_OPEN", "QueueRegistry")
-
-DEFAULT = "default"
-"""The queue that is bound on first use."""
+__all__ = ("MAX_OPEN", "QueueRegistry")
 
 MAX_OPEN = 16
 """Queues open at once; each takes three descriptors and a thread."""
@@ -39,10 +33,6 @@ RECHECK_S = 0.25
 writer's thread, so that one for every request would cost a third of the rate."""
 
 Mode = Literal["auto", "manual"]
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,79}", re.ASCII)
-_NOT_TOKEN = re.compile(r"[^A-Za-z0-9._:-]", re.ASCII)
-_MAX_ACTOR = 64
 
 
 @dataclass(slots=True, eq=False)
@@ -58,6 +48,9 @@ class _Open:
 
 class QueueRegistry:
     """Opens queues on demand and closes the least recently used idle one for a further one.
+
+    Attributes:
+        places: Where queues lie and what they are called.
 
     Args:
         home: Whose `queue/` holds the named queues.
@@ -78,7 +71,7 @@ class QueueRegistry:
         opening: Callable[[Path], AbstractAsyncContextManager[Outbox]] = open_outbox,
         recheck_s: float = RECHECK_S,
     ) -> None:
-        self._home = Path(os.path.realpath(home.queues))
+        self.places = Places(home)
         self._store = store
         self._bus = bus
         self._max_open = max_open
@@ -89,49 +82,12 @@ class QueueRegistry:
         self._door = anyio.Lock()
         self._idle = anyio.Event()
 
-    @property
-    def default(self) -> Path:
-        """The directory of the queue that is bound on first use."""
-        return self._home / DEFAULT
-
-    def named(self, name: str) -> Path:
-        """Give the directory of a queue of this home.
-
-        Raises:
-            UnknownQueue: No queue can have this name.
-        """
-        if _NAME.fullmatch(name) is None:
-            raise UnknownQueue
-        return self._home / name
-
-    def name(self, directory: Path) -> str | None:
-        """Give the name of a directory below the home's `queue/`; None elsewhere."""
-        return directory.name if directory.parent == self._home else None
-
-    def place(self, queue_dir: str | None) -> Path:
-        """Give the one spelling of a directory that a client named, or the default queue's.
-
-        Parents are resolved, the last component is not: a queue is no symbolic link.
-
-        Raises:
-            ParameterRefused: It is not absolute.
-            DirectoryRefused: It holds `..`.
-        """
-        if queue_dir is None:
-            return self.default
-        if not queue_dir.startswith("/") or "\0" in queue_dir:
-            raise ParameterRefused("queue_dir", "must be an absolute path")
-        asked = Path(queue_dir)
-        if ".." in asked.parts:
-            raise DirectoryRefused(queue_dir, "must not contain `..`")
-        return Path(os.path.realpath(asked.parent)) / asked.name
-
     @asynccontextmanager
     async def use(self, directory: Path, *, bind_default: bool = False) -> AsyncGenerator[Outbox]:
         """Hold an open queue for the length of a block.
 
         Args:
-            directory: As `place` or `named` gave it.
+            directory: As `Places` gave it.
             bind_default: Bind the home's default queue if it is this one and not there yet.
 
         Raises:
@@ -154,7 +110,7 @@ class QueueRegistry:
         """Make a directory the queue of a binding; whether it was not before, and how it stands.
 
         Args:
-            directory: As `place` gave it.
+            directory: As `Places` gave it.
             binding: From `relay_queue.binding.bind`.
             mode: Asked for; None leaves an existing queue as it is and makes a new one `auto`.
 
@@ -180,7 +136,7 @@ class QueueRegistry:
         if self._find(directory) is not None:
             async with self.use(directory) as outbox:
                 return await outbox.status()
-        if directory == self.default and not self.exists(directory):
+        if directory == self.places.default and not self.exists(directory):
             return empty_status(directory, default_binding())
         return await anyio.to_thread.run_sync(read_status, directory)
 
@@ -221,7 +177,7 @@ class QueueRegistry:
             async with self._door:
                 if self._find(directory) is None:
                     await self._make_room()
-                    if bind_default and directory == self.default:
+                    if bind_default and directory == self.places.default:
                         await self._bind_default()
                     with anyio.CancelScope(shield=True):
                         await self._admit(directory)
@@ -261,11 +217,11 @@ class QueueRegistry:
             await self._idle.wait()
 
     async def _bind_default(self) -> None:
-        if _identity(self.default) is not None:
+        if _identity(self.places.default) is not None:
             return
         binding = default_binding()
-        if await bind_outbox(self.default, binding):
-            self._bus.publish(events.QueueBound(str(self.default), binding.server_url, "auto"))
+        if await bind_outbox(self.places.default, binding):
+            self._bus.publish(events.QueueBound(str(self.places.default), binding.server_url, "auto"))
 
     async def _admit(self, directory: Path) -> None:
         async with AsyncExitStack() as stack:
@@ -283,7 +239,7 @@ class QueueRegistry:
         directory, binding = outbox.directory, outbox.binding
         await self._store.record_queue(
             directory,
-            name=self.name(directory),
+            name=self.places.name(directory),
             server_url=binding.server_url,
             producer=binding.producer,
             actor=binding.actor,
@@ -307,9 +263,10 @@ class QueueRegistry:
         with anyio.CancelScope(shield=True):
             due_wall_ms, problem = await _standing(entry.outbox)
             await entry.stack.aclose()
-            await self._store.note_queue(
-                entry.directory, is_open=False, next_due_wall_ms=due_wall_ms, problem=problem
-            )
+            with suppress(OutboxError):  # the note stays at "open", so that the next start looks at the queue
+                await self._store.note_queue(
+                    entry.directory, is_open=False, next_due_wall_ms=due_wall_ms, problem=problem
+                )
 
 
 def _identity(directory: Path) -> tuple[int, int] | None:
@@ -335,15 +292,3 @@ async def _standing(outbox: Outbox) -> tuple[int | None, str | None]:
 
 def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def default_binding() -> Binding:
-    """Say what the default queue is bound to on first use: the local receiver, as this user."""
-    try:
-        user = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # no name for this uid
-        user = str(os.getuid())
-    try:
-        return bind(LOCAL, "relayd", _NOT_TOKEN.sub("-", user)[:_MAX_ACTOR], "default", "default")
-    except BindingRefused:
-        return bind(LOCAL, "relayd", str(os.getuid()), "default", "default")

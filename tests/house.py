@@ -19,6 +19,7 @@ from relay_queue.outbox import Enqueued, open_outbox
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
 from relayd.delivery.flush import Order
+from relayd.delivery.local_sender import BatchReceiver
 from relayd.delivery.progress import Progress, Summary
 from relayd.delivery.senders import Senders
 from relayd.events import Bus, Happening
@@ -48,7 +49,7 @@ class House(NamedTuple):
 
     async def queue(self, server_url: str, name: str = "q", *, mode: str = "manual") -> Path:
         """Bind a queue of the home to a server."""
-        directory = self.registry.named(name)
+        directory = self.registry.places.named(name)
         await self.registry.bind(directory, bind(server_url, "tester", "me", "work", "example"), mode=mode)
         return directory
 
@@ -108,7 +109,12 @@ class House(NamedTuple):
 
 @asynccontextmanager
 async def house(
-    path: Path, *, max_open: int = MAX_OPEN, limits: Limits = LIMITS, ticks: Ticks = SYSTEM
+    path: Path,
+    *,
+    max_open: int = MAX_OPEN,
+    limits: Limits = LIMITS,
+    ticks: Ticks = SYSTEM,
+    local: BatchReceiver | None = None,
 ) -> AsyncGenerator[House]:
     """Run delivery for the length of a block, then stop it as a daemon does."""
     opening = partial(open_outbox, limits=limits, ticks=ticks)
@@ -120,7 +126,7 @@ async def house(
         receiver = Receiver(store)
         registry = QueueRegistry(home, store, bus, max_open=max_open, opening=opening, recheck_s=0)
         credentials = Credentials(home.credentials)
-        dispatcher = Dispatcher(registry, store, credentials, Senders(receiver), bus)
+        dispatcher = Dispatcher(registry, store, credentials, Senders(local or receiver), bus)
         parts = House(
             home, store, registry, credentials, dispatcher, receiver, Feed(store), bus, [], [anyio.Event()]
         )

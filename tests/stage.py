@@ -119,12 +119,18 @@ def call(at: Path, message: bytes) -> tuple[int, Any]:
         connection.sendall(message.replace(b"Host: relayd\r\n", b"Host: relayd\r\nConnection: close\r\n", 1))
         answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
     head, mark, body = answer.partition(b"\r\n\r\n")
-    if not mark:
+    fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:])
+    if b"transfer-encoding" in fields:
+        whole, body = body.endswith(b"\r\n0\r\n\r\n"), _last_line(body)
+    else:
+        whole = bool(mark) and len(body) == int(fields[b"content-length"])
+    if not whole:
         raise ConnectionAbortedError(head)
-    status = int(head.split(b" ", 2)[1])
-    if b"transfer-encoding: chunked" in head.lower():
-        body = [line for line in body.split(b"\r\n") if line.startswith(b"{")][-1]
-    return status, json.loads(body)
+    return int(head.split(b" ", 2)[1]), json.loads(body)
+
+
+def _last_line(chunks: bytes) -> bytes:
+    return ([b""] + [line for line in chunks.split(b"\r\n") if line.startswith(b"{")])[-1]
 
 
 def _connect(at: Path) -> socket.socket:

@@ -60,8 +60,9 @@ def choose(store: Store, connection: sqlite3.Connection, want: Select) -> Batch 
     number = delivery.batches + 1
     pace.write(connection, msgspec.structs.replace(delivery, batches=number, under_way=1))
     window_ends_ms = min(item.first_attempt_ms for item in items) + RETRY_WINDOW_MS
-    store.batch = Batch(number, items, cost, window_ends_ms - now_ms)
-    return store.batch
+    batch = Batch(number, items, cost, window_ends_ms - now_ms)
+    store.hand_out(batch)
+    return batch
 
 
 def release(store: Store, connection: sqlite3.Connection) -> None:

@@ -201,8 +201,10 @@ class Outbox:
 
         A queue in manual mode, or one that waits for credentials, has none.
         """
-        ((due_at_ms,),) = await self._readers.fetch(SQL["due"])
-        return None if due_at_ms is None else max(int(due_at_ms) - self._store.now_ms(), 0)
+        now_ms = self._store.now_ms()
+        asked = {"cutoff_ms": now_ms - RETRY_WINDOW_MS}
+        ((due_at_ms,),) = await self._readers.fetch(SQL["due"], asked)
+        return None if due_at_ms is None else max(int(due_at_ms) - now_ms, 0)
 
     async def status(self) -> Status:
         """Describe the queue."""

@@ -57,8 +57,9 @@ def back_off(pace: Pace, *, due_at_ms: int, label: str) -> Pace:
 
 
 def halve(pace: Pace, sent: int, *, label: str) -> Pace:
-    """Send half as many at once."""
-    return msgspec.structs.replace(pace, batch_items=max(sent // 2, 1), due_at_ms=None, last_error=label)
+    """Send half as many at once, if more than one was sent."""
+    fewer = sent // 2 if sent > 1 else pace.batch_items
+    return msgspec.structs.replace(pace, batch_items=fewer, due_at_ms=None, last_error=label)
 
 
 def grow(pace: Pace, limit: int, *, now_ms: int) -> Pace:

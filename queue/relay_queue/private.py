@@ -161,7 +161,7 @@ class DirectoryLock:
 
     def _write_owner(self) -> None:
         """Put our pid in place whole: no reader ever sees half a number."""
-        aside = f".{self._owner_file}.new"
+        aside = f".new.{self._owner_file}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _SAFE_OPEN
         with open(os.open(aside, flags, _FILE_MODE, dir_fd=self._descriptor), "wb") as file:  # noqa: PTH123
             os.fchmod(file.fileno(), _FILE_MODE)

@@ -28,7 +28,7 @@ class Store:
     ) -> None:
         self.binding = binding
         self.limits = limits
-        self.batch: Batch | None = None
+        self._batches: dict[int, Batch] = {}
         self._clock = clock
         self._clock_lock = threading.Lock()
         self._saving: tuple[Jump, ...] = ()
@@ -43,15 +43,19 @@ class Store:
         """Draw how long to wait after so many failures in a row."""
         return delay_ms(failures, self._random)
 
+    def hand_out(self, batch: Batch) -> None:
+        """Remember a batch that counts once its transaction is committed, and the one before until then."""
+        before = self._batches.get(batch.number - 1)
+        self._batches = {} if before is None else {before.number: before}
+        self._batches[batch.number] = batch
+
     def under_way(self, delivery: pace.Pace) -> Batch | None:
         """Give the batch that waits for its answer, if there is one.
 
-        Memory alone does not tell: the transaction that chose or settled the batch may have been rolled
-        back. The file alone does not either: the process that had the batch may be gone.
+        Memory alone does not tell: the transaction that chose or settled a batch may have been rolled back.
+        The file alone does not either: the process that had the batch may be gone.
         """
-        if self.batch is None or not delivery.under_way or self.batch.number != delivery.batches:
-            return None
-        return self.batch
+        return self._batches.get(delivery.batches) if delivery.under_way else None
 
     def being_sent(self, connection: sqlite3.Connection) -> frozenset[int]:
         """Give the events of the batch under way, by `seq`."""

@@ -261,9 +261,11 @@ class ModelOutbox:
         return dict(Counter(ack.outcomes))
 
     def _refuse(self, sent: list[ModelEvent], label: str) -> None:
-        self.batch_items, self.due_at_ms = max(len(sent) // 2, 1), 0
+        self.due_at_ms = 0
         if len(sent) == 1:
             self._fail(sent[0], label)
+        else:
+            self.batch_items = len(sent) // 2
 
     def _fail(self, one: ModelEvent, label: str) -> None:
         one.failures += 1
@@ -299,7 +301,7 @@ class ModelOutbox:
 
     def due_in_ms(self) -> int | None:
         """Tell when something may go by itself."""
-        dues = [one.due_at_ms or 0 for one in self.heads() if not one.expired]
+        dues = [one.due_at_ms or 0 for one in self.heads() if self._reason(one) != "expired"]
         if self.parked or not dues:
             return None
         return max(self.due_at_ms, min(dues), self.now_ms) - self.now_ms

@@ -14,7 +14,7 @@ from relayctl.cli.section import SECTIONS, Lookup
 from relayctl.client import Client
 from relayctl.errors import ClientError
 
-__all__ = ("relayctl", "run")
+__all__ = ("Verbs", "relayctl", "run")
 
 _COMPLETION_VARIABLE = "_RELAYCTL_COMPLETE"
 _FAILED = 2

@@ -107,6 +107,6 @@ def _table(summary: dict[str, Any]) -> str:
         lines.append(f"{count(deferred, 'session')} deferred by the server")
     if expired := summary.get("expired_sessions"):
         lines.append(f"{count(expired, 'session')} held by the 30-day window: `relayctl queue held`")
-    if means := summary.get("ack_means"):
+    if summary["acknowledged"] and (means := summary.get("ack_means")):
         lines.append(str(means))
     return "\n".join(lines)

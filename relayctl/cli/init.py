@@ -69,13 +69,15 @@ def init(
 def _table(answer: dict[str, Any]) -> str:
     from relayctl.cli.table import pairs
 
-    return pairs(
+    done = "bound" if answer["created"] else "already bound (identical)"
+    rows = pairs(
         [
-            ("bound" if answer.get("created") else "already bound (identical)", answer.get("queue", "")),
-            ("server", answer.get("server_url", "")),
-            ("producer", answer.get("producer", "")),
-            ("actor", answer.get("actor", "")),
-            ("scope", f"{answer.get('workspace', '')}/{answer.get('project', '')}"),
-            ("delivery", "by itself" if answer.get("mode") != "manual" else "by `relayctl flush` only"),
+            ("queue", answer["queue"]),
+            ("server", answer["server_url"]),
+            ("producer", answer["producer"]),
+            ("actor", answer["actor"]),
+            ("scope", f"{answer['workspace']}/{answer['project']}"),
+            ("delivery", "by `relayctl flush` only" if answer["mode"] == "manual" else "by itself"),
         ]
     )
+    return f"{done}\n{rows}"

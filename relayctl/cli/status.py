@@ -12,7 +12,7 @@ from relayctl.cli.options import json_option, queue_dir_option
 from relayctl.cli.show import show
 from relayctl.client import Client
 from relayctl.daemon import target
-from relayctl.errors import DaemonSilent
+from relayctl.errors import DaemonSilent, Refused
 
 __all__ = ("read", "status")
 
@@ -51,6 +51,9 @@ def read(client: Client, queue_dir: str | None) -> dict[str, Any]:
             return json.loads(daemon.ask("GET", target("/v1/status", query), timeout_s=_TIMEOUT_S))
     except (_wire.Gone, DaemonSilent):
         pass  # the file tells the same, whatever became of the daemon
+    except Refused as refused:
+        if refused.code != "stopping":
+            raise
     from relayctl import offline
 
     return offline.read_status(directory, default=queue_dir is None)

@@ -20,7 +20,7 @@ def place(request: Request) -> Path:
     Raises:
         ParameterRefused, DirectoryRefused: It is no place for a queue.
     """
-    return services(request).registry.place(request.query_params.get("queue_dir"))
+    return services(request).registry.places.place(request.query_params.get("queue_dir"))
 
 
 def number(request: Request, name: str, default: int) -> int:

@@ -8,7 +8,7 @@ from starlette.routing import Route
 from relayd.api.body import FILE_BYTES, read_body
 from relayd.api.intake import parse_events, take
 from relayd.api.response import Json
-from relayd.queues import DEFAULT
+from relayd.places import DEFAULT
 from relayd.services import services
 
 __all__ = ("routes",)
@@ -17,7 +17,7 @@ __all__ = ("routes",)
 async def post_events(request: Request) -> Json:
     """POST /v1/events: store events in the queue that `?queue=` names; answered once they are on disk."""
     relay = services(request)
-    directory = relay.registry.named(request.query_params.get("queue", DEFAULT))
+    directory = relay.registry.places.named(request.query_params.get("queue", DEFAULT))
     raw = await read_body(request, FILE_BYTES)
     return Json(await take(relay, directory, await parse_events(raw)))
 

@@ -76,11 +76,11 @@ async def bind_queue(request: Request) -> Json:
     """POST /v1/queues: bind a directory to one destination and scope; 201 if it was not bound before."""
     relay = services(request)
     order = await read_json(request, BindOrder)
-    directory = relay.registry.place(order.queue_dir)
+    directory = relay.registry.places.place(order.queue_dir)
     binding = bind(order.server_url, order.producer, order.actor, order.workspace, order.project)
     created, status = await relay.registry.bind(directory, binding, mode=order.mode)
     relay.dispatcher.wake(directory)
-    shown = msgspec.to_builtins(_shown(directory, relay.registry.name(directory), status))
+    shown = msgspec.to_builtins(_shown(directory, relay.registry.places.name(directory), status))
     return Json({"created": created, "queue": status.queue, **shown}, 201 if created else 200)
 
 
@@ -94,10 +94,10 @@ async def set_mode(request: Request) -> Json:
     """PATCH /v1/queues: choose between a courier and flushes only."""
     relay = services(request)
     order = await read_json(request, ModeOrder)
-    directory = relay.registry.place(order.queue_dir)
+    directory = relay.registry.places.place(order.queue_dir)
     status = await relay.registry.set_mode(directory, order.mode)
     relay.dispatcher.wake(directory)
-    return Json(_shown(directory, relay.registry.name(directory), status))
+    return Json(_shown(directory, relay.registry.places.name(directory), status))
 
 
 async def enqueue(request: Request) -> Json:

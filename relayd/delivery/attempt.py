@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
+import anyio.to_thread
+
 from relay_queue.answer import Answer, Unavailable, Unreached, judge
 from relay_queue.backoff import retry_after_ms
 from relay_queue.outbox import Batch
@@ -18,6 +20,8 @@ TRANSPORT = "transport"
 _REQUEST_S = 10.0
 _ITEM_S = 2.0
 _REQUEST_MAX_S = 120.0
+
+_INLINE_BYTES = 1024 * 1024  # a larger body would hold the loop up for milliseconds
 
 
 class Attempt(NamedTuple):
@@ -39,8 +43,10 @@ def request_timeout_s(items: int, left_s: float) -> float:
 
 async def attempt(sender: Sender, batch: Batch, *, token: str | None, timeout_s: float) -> Attempt:
     """Send a batch once and judge the reply; a failed connection is an answer too."""
+    large = batch.cost > _INLINE_BYTES
+    body = await anyio.to_thread.run_sync(batch.body) if large else batch.body()
     try:
-        reply = await sender.post(batch.body(), token=token, timeout_s=timeout_s)
+        reply = await sender.post(body, token=token, timeout_s=timeout_s)
     except NotReached:
         return Attempt(Unreached(TRANSPORT))
     except ReplyLost:

@@ -111,7 +111,7 @@ class Courier:
                     return await self._deliver(outbox)
 
     async def _deliver(self, outbox: Outbox) -> float | None:
-        if outbox.mode == "manual":
+        if self._depot.stopping:
             return None
         if self._unpark and (await outbox.status()).needs_auth:
             await outbox.unpark()

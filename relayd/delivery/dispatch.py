@@ -88,7 +88,7 @@ class Dispatcher:
         """Start a flush and return its lines as they come; the last one is the summary.
 
         Args:
-            directory: As `QueueRegistry.place` gave it.
+            directory: As `Places` gave it.
             order: What was asked for.
 
         Raises:
@@ -102,6 +102,7 @@ class Dispatcher:
         try:
             await self._group.start(self._run_flush, directory, order, lines)
         except BaseException:
+            lines.close()
             report.close()
             raise
         return report

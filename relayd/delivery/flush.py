@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import anyio
 
-from relay_queue.answer import Acknowledged, Answer, RefusedWhole, Suspect, Unavailable, Unreached
+from relay_queue.answer import Acknowledged, Answer, Denied, RefusedWhole, Suspect, Unavailable, Unreached
 from relay_queue.batch import Batch, Select
 from relay_queue.errors import OutboxError
 from relay_queue.outbox import Applied, Outbox
@@ -52,15 +52,18 @@ class Flush:
         order: What a client asked for.
         lines: Where progress goes, a few times a second at most, and at last the summary. Once nobody reads
             them any more, the flush ends after the request under way.
+        budget_s: After this time no further batch is sent.
     """
 
-    def __init__(self, outbox: Outbox, depot: Depot, order: Order, lines: Lines) -> None:
+    def __init__(
+        self, outbox: Outbox, depot: Depot, order: Order, lines: Lines, *, budget_s: float = BUDGET_S
+    ) -> None:
         self._outbox = outbox
         self._depot = depot
         self._order = order
         self._lines = lines
         self._tally = Tally()
-        self._ends_s = anyio.current_time() + BUDGET_S
+        self._ends_s = anyio.current_time() + budget_s
         self._told_s = anyio.current_time()
         self._halving = False
 
@@ -73,15 +76,15 @@ class Flush:
         """Deliver until nothing may go, a limit is reached or the server says no; write the summary.
 
         Raises:
-            OutboxError: The queue failed. The summary, which says so too, is written first.
+            OutboxError: The queue failed. The summary says so too.
         """
         try:
             await self._deliver()
             self._tally.see(await self._outbox.status())
             if self._depot.stopping:
                 self._tally.interrupt()
-        except OutboxError as error:
-            self._tally.fail(error.code, str(error))
+        except BaseException as error:
+            self._tally.fail(*_told(error))
             raise
         finally:
             self._lines.write(self._tally.summary())
@@ -90,7 +93,7 @@ class Flush:
         was_parked = (await self._outbox.status()).needs_auth
         await self._outbox.lift_backoff()
         sender = await self._depot.senders.to(self._outbox.binding.server_url)
-        batch = await self._select()
+        batch = None if self._is_over(0) else await self._select()
         try:
             while batch is not None:
                 batch = await self._settle(batch, await self._send(sender, batch))
@@ -107,11 +110,13 @@ class Flush:
         """Send a batch; again if nothing came back, as long as its window and the budget allow."""
         ends_s = min(self._ends_s, anyio.current_time() + batch.window_left_ms / 1000)
         pauses_s = iter(_RETRY_PAUSES_S)
+        seen = False
         while True:
             made = await self._ask(sender, batch, ends_s)
+            seen = seen or isinstance(made.answer, Unavailable)
             pause_s = next(pauses_s, None) if _is_lost(made.answer) else None
             if pause_s is None or anyio.current_time() + pause_s >= ends_s or self._is_called_off():
-                return made
+                return _after_all(made) if seen else made
             await anyio.sleep(pause_s)
 
     async def _ask(self, sender: Sender, batch: Batch, ends_s: float) -> Attempt:
@@ -175,3 +180,22 @@ class Flush:
 
 def _is_lost(answer: Answer) -> bool:
     return isinstance(answer, Unavailable | Unreached) and answer.label == TRANSPORT
+
+
+def _after_all(made: Attempt) -> Attempt:
+    """Give the meaning of the last try where a server may have seen an earlier one: stamps must stay."""
+    match made.answer:
+        case Unreached(label) | Denied(label):
+            return Attempt(Unavailable(label), made.retry_after_ms)
+        case _:
+            return made
+
+
+def _told(error: BaseException) -> tuple[str, str]:
+    match error:
+        case OutboxError():
+            return error.code, str(error)
+        case Exception():
+            return "internal", "an internal error; the daemon's log has it"
+        case _:
+            return "stopping", "the daemon is stopping"

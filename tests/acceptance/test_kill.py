@@ -63,7 +63,7 @@ class Fleet:
                 continue
             assert status == 200, answer
             self.acknowledged.add((session, number))
-            self.progress.set()
+            self.moved()
             number += 1
 
     async def flush_now_and_then(self) -> None:
@@ -86,8 +86,12 @@ class Fleet:
         """Wait until so many more events were acknowledged."""
         until = len(self.acknowledged) + events
         while len(self.acknowledged) < until and not self.done:
-            self.progress = anyio.Event()
             await self.progress.wait()
+
+    def moved(self) -> None:
+        """Wake everybody who waits for progress."""
+        self.progress.set()
+        self.progress = anyio.Event()
 
     def fail(self, items: Sequence[Item]) -> Step | None:
         """What the server does to a batch: most of the time the right thing."""
@@ -140,7 +144,7 @@ async def _rounds(fleet: Fleet) -> None:
             await fleet.start()
         await fleet.advance(20)
         fleet.done = True
-        fleet.progress.set()
+        fleet.moved()
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

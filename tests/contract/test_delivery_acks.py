@@ -100,7 +100,9 @@ async def test_a_hole_in_the_acknowledged_set_is_honoured(tmp_path: Path, status
         "results": [{"index": 0, "outcome": "stored"}, {"index": 2, "outcome": "ignored_end"}],
         "more": {"unknown": [1]},
     }
-    summary, left, held, requests = await flush_once(tmp_path, Step(status=status, body=json.dumps(ack).encode()))
+    summary, left, held, requests = await flush_once(
+        tmp_path, Step(status=status, body=json.dumps(ack).encode())
+    )
     assert (summary.acknowledged, summary.batches, left.pending_items) == (2, 1, 2)
     assert summary.acknowledged_outcomes["stored"] == summary.acknowledged_outcomes["ignored_end"] == 1
     assert (summary.exit_code, summary.rate_limited) == (3, status == 429)
@@ -118,7 +120,10 @@ async def test_what_lies_after_a_failed_index_goes_on_in_the_same_flush(tmp_path
         server.script(Step(fail_at=1))
         summary = await home.flush(queue)
         assert (summary.acknowledged, summary.pending_items, summary.exit_code) == (3, 1, 3)
-        assert [[item.body["n"] for item in request.items] for request in server.requests] == [[0, 1, 2, 3], [2, 3]]
+        assert [[item.body["n"] for item in request.items] for request in server.requests] == [
+            [0, 1, 2, 3],
+            [2, 3],
+        ]
         async with home.use(queue) as outbox:
             (held,) = await outbox.held()
         assert (held.session_id, held.last_error) == ("s-1", "failed_index")
@@ -147,7 +152,9 @@ async def test_a_429_that_drained_the_queue_is_a_success(tmp_path: Path) -> None
     assert (summary.exit_code, summary.rate_limited, summary.error) == (0, True, None)
 
 
-@pytest.mark.parametrize("status", [201, 202, 204, 301, 302, 307, 308, 404, 408, 409, 415, 501, 502, 503, 504])
+@pytest.mark.parametrize(
+    "status", [201, 202, 204, 301, 302, 307, 308, 404, 408, 409, 415, 501, 502, 503, 504]
+)
 async def test_any_other_status_keeps_everything_and_ends_the_flush(tmp_path: Path, status: int) -> None:
     """Only 200 and 429 are read; a good ack under another status releases nothing."""
     body = b"" if status == 204 else json.dumps({"accepted": 4, "results": STORED}).encode()
@@ -159,7 +166,9 @@ async def test_any_other_status_keeps_everything_and_ends_the_flush(tmp_path: Pa
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_refused_credentials_park_the_queue_and_take_the_stamp_back(tmp_path: Path, status: int) -> None:
+async def test_refused_credentials_park_the_queue_and_take_the_stamp_back(
+    tmp_path: Path, status: int
+) -> None:
     """Nobody looked at the events: the retry window has not begun, and all sessions are held."""
     summary, left, held, requests = await flush_once(tmp_path, Step(status=status))
     assert (summary.exit_code, left.needs_auth, left.attempted_items, len(requests)) == (2, True, 0, 1)
@@ -167,12 +176,16 @@ async def test_refused_credentials_park_the_queue_and_take_the_stamp_back(tmp_pa
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-async def test_a_batch_refused_whole_is_halved_until_the_bad_event_is_alone(tmp_path: Path, status: int) -> None:
+async def test_a_batch_refused_whole_is_halved_until_the_bad_event_is_alone(
+    tmp_path: Path, status: int
+) -> None:
     """The others leave in the same flush, and the flush fails naming the status."""
     async with house(tmp_path) as home, scripted_server() as server:
         queue = await home.queue(server.url)
         await home.enqueue(queue, BATCH)
-        server.rule = lambda items: Step(status=status) if any(item.body["n"] == 1 for item in items) else None
+        server.rule = lambda items: (
+            Step(status=status) if any(item.body["n"] == 1 for item in items) else None
+        )
         summary = await home.flush(queue)
         assert [[item.body["n"] for item in request.items] for request in server.requests] == [
             [0, 1, 2, 3],

@@ -20,7 +20,7 @@ from tests.house import event, house, spread
 async def test_an_item_is_what_the_reference_relay_sends(tmp_path: Path) -> None:
     """URL and body of an item to the byte: parameters in order, form encoding, the body as it was written."""
     async with house(tmp_path) as home, scripted_server() as server:
-        queue = home.registry.named("q")
+        queue = home.registry.places.named("q")
         binding = bind(server.url + "/base/", "my-orchestrator", "developer", " te am+&=%é~*-._", "exam ple")
         await home.registry.bind(queue, binding, mode="manual")
         body = {"session_id": "native-session-123", "cwd": "/w", "n": 1.50}
@@ -68,7 +68,9 @@ async def test_a_batch_holds_at_most_8_mib_and_smaller_heads_still_fit(tmp_path:
     async with house(tmp_path) as home, scripted_server() as server:
         queue = await home.queue(server.url)
         large = "x" * 250_000
-        await home.enqueue(queue, [event(number, f"s-{number}", text=large) for number in range(40)], wake=False)
+        await home.enqueue(
+            queue, [event(number, f"s-{number}", text=large) for number in range(40)], wake=False
+        )
         await home.enqueue(queue, [event(40, "small")])
         await home.flush(queue)
         assert [item.body["n"] for item in server.requests[0].items] == [*range(33), 40]
@@ -81,7 +83,9 @@ async def test_a_request_under_the_limit_is_one_the_server_takes(tmp_path: Path)
         queue = await home.queue(server.url)
         plain = event(0, "s-0", text="")
         room = LIMITS.body_bytes - len(json.dumps(plain["body"], separators=(",", ":")))
-        await home.enqueue(queue, [event(number, f"s-{number}", text="x" * (room - 2)) for number in range(10)])
+        await home.enqueue(
+            queue, [event(number, f"s-{number}", text="x" * (room - 2)) for number in range(10)]
+        )
         assert (await home.flush(queue)).exit_code == 0
         assert len(server.memory.events) == 10
 
@@ -131,7 +135,7 @@ async def test_a_key_does_not_depend_on_scope_or_server(tmp_path: Path, producer
     )
     async with house(tmp_path) as home, scripted_server() as server:
         for name, project in (("one", "p"), ("two", "q")):
-            queue = home.registry.named(name)
+            queue = home.registry.places.named(name)
             await home.registry.bind(queue, bind(server.url, producer, "me", "w", project), mode="manual")
             await home.enqueue(queue, [event(1)])
             await home.flush(queue)

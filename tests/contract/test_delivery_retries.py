@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 from relay_queue.limits import RETRY_WINDOW_MS
-from relayd.delivery.flush import Order
-from relayd.delivery.progress import Summary
+from relayd.delivery.flush import Flush, Order
+from relayd.delivery.progress import Summary, open_lines
 from relayd.errors import FlushInProgress, Stopping
 from relayd.events import DeliveryFailed, QueueParked
 from relayd.testing import Cut, Step, scripted_server
@@ -68,6 +68,42 @@ async def test_a_server_that_is_not_there_starts_no_window(tmp_path: Path) -> No
         assert summary.error is not None
         assert (summary.exit_code, summary.error.code) == (2, "unreached")
         assert (status.attempted_items, status.last_error) == (0, "transport")
+
+
+async def test_a_lost_reply_is_not_forgotten_for_a_later_refusal(tmp_path: Path) -> None:
+    """If the first try may have been seen, a 401 to the second leaves the start of the window where it was."""
+    async with house(tmp_path) as home, scripted_server() as server:
+        queue = await home.queue(server.url)
+        await home.enqueue(queue, [event(1)])
+        server.script(Step(cut="reply"), Step(status=401))
+        summary = await home.flush(queue)
+        status = await home.status(queue)
+        assert (summary.exit_code, status.attempted_items, status.last_error) == (2, 1, "http 401")
+
+
+async def test_a_name_that_dns_cannot_carry_is_a_server_not_reached(tmp_path: Path) -> None:
+    """An odd host fails like one that does not exist."""
+    async with house(tmp_path) as home:
+        queue = await home.queue("http://" + "a" * 70)
+        await home.enqueue(queue, [event(1)])
+        summary = await home.flush(queue)
+        assert summary.error is not None
+        assert (summary.exit_code, summary.error.code) == (2, "unreached")
+
+
+async def test_a_budget_that_ran_out_is_no_failure(tmp_path: Path) -> None:
+    """When a flush's time is over, what is left stays pending: exit 3."""
+    async with house(tmp_path) as home, scripted_server() as server:
+        queue = await home.queue(server.url)
+        await home.enqueue(queue, [event(1)])
+        lines, report = open_lines()
+        async with home.use(queue) as outbox:
+            await Flush(outbox, home.dispatcher._depot, Order(), lines, budget_s=0).run()
+        lines.close()
+        with report:
+            summary = await report.receive()
+        assert isinstance(summary, Summary)
+        assert (summary.exit_code, summary.error, len(server.requests)) == (3, None, 0)
 
 
 async def test_a_flush_ignores_back_off(tmp_path: Path) -> None:
@@ -257,7 +293,9 @@ async def test_cannot_stamp_must_not_send(tmp_path: Path) -> None:
         queue = await home.queue(server.url)
         await home.enqueue(queue, [event(1)])
         async with home.use(queue) as outbox:
-            await outbox._writer.run(lambda connection: connection.execute("PRAGMA query_only = ON").fetchall())
+            await outbox._writer.run(
+                lambda connection: connection.execute("PRAGMA query_only = ON").fetchall()
+            )
             summary = await home.flush(queue)
         assert summary.error is not None
         assert (summary.exit_code, summary.error.code, summary.pending_items) == (2, "storage_failed", 1)

@@ -279,14 +279,20 @@ WHERE id > :after AND id <= :reach AND last_seen_ms < :cutoff_ms
     AND NOT EXISTS (SELECT 1 FROM head WHERE head.session = session.id);
 
 -- name: due
--- When delivery may go on, at the earliest; null if nothing is left to do.
+-- When delivery may go on by itself, at the earliest; null if it will not.
 SELECT CASE
     WHEN b.mode = 'manual' OR d.state = 'needs_auth' THEN NULL
     ELSE max(
         ifnull(d.due_at_ms, 0),
         CASE
-            WHEN EXISTS (SELECT 1 FROM head WHERE state = 'ready') THEN 0
-            ELSE (SELECT min(due_at_ms) FROM head WHERE state = 'failed')
+            WHEN EXISTS (
+                SELECT 1 FROM head WHERE state = 'ready' AND ifnull(first_attempt_ms > :cutoff_ms, 1)
+            ) THEN 0
+            ELSE (
+                SELECT due_at_ms FROM head
+                WHERE state = 'failed' AND ifnull(first_attempt_ms > :cutoff_ms, 1)
+                ORDER BY due_at_ms LIMIT 1
+            )
         END
     )
     END
@@ -307,8 +313,14 @@ SELECT
     max(
         ifnull(d.due_at_ms, 0),
         CASE
-            WHEN EXISTS (SELECT 1 FROM head WHERE state = 'ready') THEN 0
-            ELSE (SELECT min(due_at_ms) FROM head WHERE state = 'failed')
+            WHEN EXISTS (
+                SELECT 1 FROM head WHERE state = 'ready' AND ifnull(first_attempt_ms > :cutoff_ms, 1)
+            ) THEN 0
+            ELSE (
+                SELECT due_at_ms FROM head
+                WHERE state = 'failed' AND ifnull(first_attempt_ms > :cutoff_ms, 1)
+                ORDER BY due_at_ms LIMIT 1
+            )
         END
     ) - :now_ms,
     (SELECT json_group_object(outcome, receipts) FROM receipt_outcome),

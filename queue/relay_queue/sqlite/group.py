@@ -64,6 +64,7 @@ class Job:
         if meaning is not None:
             meaning.__cause__ = error
         self.error = meaning or error
+        self.value = None  # it may be a cursor, which would hold the next commit up
 
 
 def commit(connection: sqlite3.Connection, jobs: list[Job], path: Path, hooks: Hooks) -> None:

@@ -95,9 +95,9 @@ class Writer:
         """Run `work` once for all payloads that wait for it now, and return what it gives for this one.
 
         Args:
-            work: Takes the payloads in order of arrival; gives a value, or an error to raise, for each. Equal
-                functions are merged, so pass the same one, not a new lambda each time. If it raises with
-                several payloads, it is run again for each alone.
+            work: Takes the payloads in order of arrival; gives a value for each, or an error to raise, and then
+                has written nothing for that one. Equal functions are merged, so pass the same one, not a new
+                lambda each time. If it raises with several payloads, it is run again for each alone.
             payload: This caller's part.
 
         Raises:
@@ -150,6 +150,7 @@ class Writer:
 
     def _launch(self, waiter: Waiter) -> Job:
         started = Job(_nothing, waiter)
+        self._identity, self._damaged = None, False
         with self._gate:
             self._open = self._running = True
         # A daemon thread: a writer that was not closed must not keep the process from ending. What it had

@@ -189,3 +189,13 @@ def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(HomeRefused, match="Not a directory") as refused:
         _ensure(tmp_path / "file" / "home")
     assert "RELAY_HOME" in refused.value.hint
+
+
+def test_a_home_others_can_read_is_left_as_it_is(stage: Script) -> None:
+    """Neither a file nor a process is made for a home that the daemon would refuse."""
+    home = stage("ready")
+    home.chmod(0o750)
+    with pytest.raises(HomeRefused, match="others can look into it") as refused:
+        _ensure(home)
+    assert refused.value.hint == f"chmod 700 {home}"
+    assert [path.name for path in home.iterdir()] == ["script"]

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,15 +34,12 @@ class Client:
     def __init__(self, home: Path):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(LIMIT_S)
-        here = os.getcwd()
-        os.chdir(home)  # a home may be longer than a socket's name can be
         try:
-            self.socket.connect("relayd.sock")
+            with chdir(home):  # a home may be longer than a socket's name can be
+                self.socket.connect("relayd.sock")
         except OSError:
             self.socket.close()
             raise
-        finally:
-            os.chdir(here)
         self.reader = self.socket.makefile("rb")
 
     def __enter__(self):
@@ -52,7 +50,11 @@ class Client:
         self.socket.close()
 
     def send(self, method, target, body=b"", length=None, **headers):
-        lines = [f"{method} {target} HTTP/1.1", "host: relayd", f"content-length: {len(body) if length is None else length}"]
+        lines = [
+            f"{method} {target} HTTP/1.1",
+            "host: relayd",
+            f"content-length: {len(body) if length is None else length}",
+        ]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         self.socket.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body)
 
@@ -83,7 +85,15 @@ class Client:
 class Daemon:
     """A `relayd` process."""
 
-    def __init__(self, home: Path, *flags, env=None, pass_fds=(), preexec_fn=None, command=(sys.executable, "-P", "-m", "relayd")):
+    def __init__(
+        self,
+        home: Path,
+        *flags,
+        env=None,
+        pass_fds=(),
+        umask=-1,
+        command=(sys.executable, "-P", "-m", "relayd"),
+    ):
         self.home = home
         reading, writing = os.pipe()
         self.process = subprocess.Popen(
@@ -93,7 +103,7 @@ class Daemon:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=(writing, *pass_fds),
-            preexec_fn=preexec_fn,
+            umask=umask,
         )
         os.close(writing)
         self._reading = reading

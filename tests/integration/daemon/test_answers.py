@@ -73,9 +73,11 @@ async def serving(path):
 @asynccontextmanager
 async def asking(path):
     """A client of that."""
-    async with serving(path) as app:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://relayd") as http:
-            yield http
+    async with (
+        serving(path) as app,
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://relayd") as http,
+    ):
+        yield http
 
 
 def logged(path):
@@ -114,7 +116,10 @@ async def test_a_torn_stream_ends_short(tmp_path):
         scope = {"type": "http", "method": "GET", "path": "/torn", "query_string": b"", "headers": []}
         await app(scope, anyio.sleep_forever, send)
     assert [message.get("more_body") for message in sent] == [None, True]
-    assert [json.loads(line)["event"] for line in logged(tmp_path).splitlines()] == ["request_failed", "answer_cut_short"]
+    assert [json.loads(line)["event"] for line in logged(tmp_path).splitlines()] == [
+        "request_failed",
+        "answer_cut_short",
+    ]
     assert "hunter2" not in logged(tmp_path)
 
 
@@ -182,6 +187,14 @@ def test_bodies_over_the_limit_are_refused_and_the_connection_lives(start, home)
         answer = client.ask("POST", "/v1/queues/enqueue", b" " * (32 * 1024 * 1024 + 1))
         assert (answer.status, answer.json()["code"]) == (400, "input_refused")
         assert client.ask("GET", "/v1/health").json()["ready"]
+
+
+def test_an_announced_length_over_the_limit_is_refused_at_once(start, home):
+    """A client that announces too much is told before it has sent any of it."""
+    daemon = start(home)
+    with daemon.client() as client:
+        client.send("POST", "/v1/queues/enqueue", length=FILE_BYTES + 1)
+        assert client.read().status == 413
 
 
 def test_a_client_that_goes_away_harms_nobody(start, home):

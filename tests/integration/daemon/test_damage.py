@@ -10,7 +10,9 @@ def batch(prefix):
     """A request of 256 events whose keys lie all over the index."""
     keys = [hashlib.sha256(f"{prefix}{number}".encode()).hexdigest() for number in range(256)]
     url = "local/hook?event=user-prompt-submit&agent=codex&ingest_key="
-    return json.dumps([{"url": url + key, "body": {"session_id": "s", "prompt": "word " * 400}} for key in keys]).encode()
+    return json.dumps(
+        [{"url": url + key, "body": {"session_id": "s", "prompt": "word " * 400}} for key in keys]
+    ).encode()
 
 
 def filled(start, home, batches=1):

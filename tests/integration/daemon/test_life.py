@@ -1,7 +1,6 @@
 """A daemon's life as a process: start, serve, leave."""
 
 import json
-import os
 import signal
 import stat
 import subprocess
@@ -17,7 +16,11 @@ from tests.waiting import eventually
 
 def run(*flags, env=None):
     return subprocess.run(
-        [sys.executable, "-P", "-m", "relayd", *flags], env={**CLEAN, **(env or {})}, capture_output=True, check=False, timeout=30
+        [sys.executable, "-P", "-m", "relayd", *flags],
+        env={**CLEAN, **(env or {})},
+        capture_output=True,
+        check=False,
+        timeout=30,
     )
 
 
@@ -132,16 +135,17 @@ def test_a_second_signal_does_not_wait(start, home):
     assert daemon.ended() == (0, "")
 
 
-def test_everything_is_private_whatever_the_umask(start, home):
+def test_everything_is_private_whatever_the_umask(start, tmp_path):
     """With umask 000 every directory is 0700 and every file 0600, the socket too."""
-    daemon = start(home, preexec_fn=lambda: os.umask(0))
+    home = tmp_path / "made" / "too" / "home"
+    daemon = start(home, umask=0)
     with daemon.client() as client:
         client.ask("POST", "/v1/events", b"[]")
     found = modes(home)
     assert {mode for name, mode in found.items() if (home / name).is_dir()} == {0o700}
     assert {mode for name, mode in found.items() if not (home / name).is_dir()} == {0o600}
     assert {"relayd.sock", "relayd.lock", "relay.db", "relay.db-wal", "logs/relayd.log"} <= found.keys()
-    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(made.stat().st_mode) for made in (home, *home.parents[:2])} == {0o700}
 
 
 @pytest.mark.parametrize("name", ["with spaces and 日本 ü", "x" * 140, "new\nline", "deep/er/still"])
@@ -154,10 +158,12 @@ def test_odd_homes_work(start, tmp_path, name):
     assert daemon.ended() == (0, "")
 
 
-def test_the_home_may_be_named_by_tilde(start, tmp_path):
+def test_the_home_may_be_named_by_tilde(tmp_path):
     """RELAY_HOME with `~` means the user's directory."""
     env = {"HOME": str(tmp_path), "RELAY_HOME": "~/relay"}
-    with subprocess.Popen([sys.executable, "-P", "-m", "relayd"], env={**CLEAN, **env}, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "relayd"], env={**CLEAN, **env}, stderr=subprocess.PIPE
+    ) as process:
         eventually((tmp_path / "relay" / "relayd.sock").exists)
         process.terminate()
         assert process.wait(timeout=30) == 0

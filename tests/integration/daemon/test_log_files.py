@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -109,7 +110,7 @@ def test_a_log_that_cannot_be_written_stays_silent(home):
     assert [line["path"] for line in lines(home)] == ["again"]
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_loses_lines_only(home):
     """A write that the disk refuses is dropped, ten thousand times over."""
     log = CappedFile(home.logs / "relayd.log", CAP)
@@ -126,7 +127,8 @@ def test_paths_that_are_no_unicode_are_logged(home):
     assert line["path"] == "/home/\\udcff"
 
 
-def test_libraries_speak_into_the_same_log(home, root_logger):
+@pytest.mark.usefixtures("root_logger")
+def test_libraries_speak_into_the_same_log(home):
     """A library's warning is logged without the values it was formatted with, its exception without its text."""
     take_over_logging(open_log(LogConfig(), home, {}))
     logging.getLogger("uvicorn.error").info("not this")

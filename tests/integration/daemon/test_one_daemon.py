@@ -1,11 +1,11 @@
 """One daemon for a home, whatever happens to the files that name it."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
+from contextlib import chdir
 
 import pytest
 
@@ -17,7 +17,8 @@ def race(home, count):
     """Start several at once; the one that is ready and the ends of the others."""
     command = [sys.executable, "-P", "-m", "relayd", "--home", str(home)]
     racers = [
-        subprocess.Popen(command, env=CLEAN, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(count)
+        subprocess.Popen(command, env=CLEAN, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for _ in range(count)
     ]
     eventually(lambda: sum(racer.poll() is None for racer in racers) == 1)
     (winner,) = [racer for racer in racers if racer.poll() is None]
@@ -46,7 +47,11 @@ def test_another_spelling_is_the_same_home(start, tmp_path, spelling):
     (tmp_path / "real").mkdir()
     first = start(tmp_path / "real" / "home")
     (tmp_path / "way").symlink_to("real")
-    other = {"link": tmp_path / "way" / "home", "dots": tmp_path / "real" / ".." / "real" / "home", "bytes": f"{first.home}//"}
+    other = {
+        "link": tmp_path / "way" / "home",
+        "dots": tmp_path / "real" / ".." / "real" / "home",
+        "bytes": f"{first.home}//",
+    }
     second = start(other[spelling], ready=False)
     assert second.told()["pid"] == first.pid
 
@@ -69,7 +74,12 @@ def test_a_deleted_lock_file_changes_nothing(start, home):
     first = start(home)
     (home / "relayd.lock").unlink()
     second = start(home, ready=False)
-    assert second.told() == {"ready": False, "code": "already_running", "detail": "already running", "pid": None}
+    assert second.told() == {
+        "ready": False,
+        "code": "already_running",
+        "detail": "already running",
+        "pid": None,
+    }
     assert second.ended()[0] == 3
     assert first.health()["pid"] == first.pid
 
@@ -88,12 +98,8 @@ def test_a_deleted_socket_is_not_another_daemons_to_remove(start, home):
     daemon = start(home)
     (home / "relayd.sock").unlink()
     with socket.socket(socket.AF_UNIX) as other:
-        here = os.getcwd()
-        os.chdir(home)
-        try:
+        with chdir(home):
             other.bind("relayd.sock")
-        finally:
-            os.chdir(here)
         daemon.signal()
         assert daemon.ended() == (0, "")
         assert (home / "relayd.sock").is_socket()

@@ -83,7 +83,9 @@ def test_a_read_only_home_is_refused(start, tmp_path):
         assert "Read-only file system" in detail
 
 
-@pytest.mark.skipif(ROOT, reason="root may write everywhere; the test above mounts a read-only file system instead")
+@pytest.mark.skipif(
+    ROOT, reason="root may write everywhere; the test above mounts a read-only file system instead"
+)
 def test_a_home_without_write_permission_is_refused(start, home):
     """A home whose owner took the write bit away is refused."""
     home.mkdir(0o500)
@@ -163,10 +165,25 @@ def test_heavy_modules_wait_for_the_lock(start, home):
         "print(status, *sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run(
-        [sys.executable, "-P", "-c", script, "--home", str(home)], env=CLEAN, capture_output=True, check=True, timeout=30
+        [sys.executable, "-P", "-c", script, "--home", str(home)],
+        env=CLEAN,
+        capture_output=True,
+        check=True,
+        timeout=30,
     )
     status, *modules = done.stdout.decode().split()
     assert status == "3"
-    heavy = {"asyncio", "uvloop", "anyio", "msgspec", "sqlite3", "structlog", "starlette", "uvicorn", "httptools", "httpx"}
+    heavy = {
+        "asyncio",
+        "uvloop",
+        "anyio",
+        "msgspec",
+        "sqlite3",
+        "structlog",
+        "starlette",
+        "uvicorn",
+        "httptools",
+        "httpx",
+    }
     assert heavy.isdisjoint(modules)
     assert {"dataclasses", "inspect", "logging", "json", "tomllib", "socket", "ssl"}.isdisjoint(modules)

@@ -7,17 +7,20 @@ from pathlib import Path
 
 import anyio
 
+from relay_queue.limits import RETRY_WINDOW_MS
 from relay_queue.outbox import open_outbox
 from relayd.credentials import Credentials
 from relayd.delivery.depot import COURIERS
 from relayd.events import BatchSettled, DeliveryFailed, QueueMissing, QueueParked, QueueResumed, QueueSkipped
 from relayd.testing import ScriptedServer, Step, scripted_server
-from tests.house import LIMIT_S, event, house, spread
+from tests.house import LIMIT_S, Clock, event, house, spread
 
 
 def order(server: ScriptedServer) -> dict[str, list[int]]:
     """The numbers of the events that took effect, by session."""
-    return {session: [one.body["n"] for one in events] for session, events in server.memory.sessions().items()}
+    return {
+        session: [one.body["n"] for one in events] for session, events in server.memory.sessions().items()
+    }
 
 
 async def test_delivers_what_is_enqueued_in_order(tmp_path: Path) -> None:
@@ -129,7 +132,10 @@ async def test_a_token_changed_in_the_file_is_used_at_once(tmp_path: Path) -> No
         queue = await home.queue(server.url, mode="auto")
         await home.enqueue(queue, [event(1)])
         await home.drained(queue)
-        assert [request.headers["authorization"] for request in server.requests] == ["Bearer old", "Bearer new"]
+        assert [request.headers["authorization"] for request in server.requests] == [
+            "Bearer old",
+            "Bearer new",
+        ]
         assert not any(isinstance(one, QueueParked) for one in home.happened)
 
 
@@ -201,6 +207,42 @@ async def test_a_queue_that_cannot_be_opened_stops_no_other(tmp_path: Path) -> N
             await home.drained(other)
         async with house(tmp_path) as home:
             await home.drained(taken)
+
+
+async def test_a_courier_that_dies_is_told_of_and_comes_back(tmp_path: Path) -> None:
+    """A fault of ours in one delivery is reported by its kind only, and the events leave later."""
+
+    class Faulty:
+        """A receiver that fails once in a way nobody foresaw."""
+
+        faults = 1
+
+        async def batch(self, raw: bytes) -> tuple[int, bytes]:
+            """Fail, or acknowledge one event."""
+            if self.faults:
+                self.faults -= 1
+                raise ValueError(raw)
+            return 200, b'{"accepted":1,"results":[{"index":0,"outcome":"stored"}]}'
+
+    async with house(tmp_path, local=Faulty()) as home:
+        queue = await home.queue("local", mode="auto")
+        await home.enqueue(queue, [event(1)])
+        skipped = await home.until(QueueSkipped)
+        assert (skipped.code, skipped.detail) == ("internal", "ValueError")
+        await home.drained(queue)
+
+
+async def test_chores_prune_what_is_past_its_window(tmp_path: Path) -> None:
+    """Every hour open queues forget receipts that protect nothing any more."""
+    clock = Clock()
+    async with house(tmp_path, ticks=clock) as home:
+        queue = await home.queue("local", mode="auto")
+        await home.enqueue(queue, spread(3, 3))
+        await home.drained(queue)
+        clock.now_ms += RETRY_WINDOW_MS + 1
+        assert (await home.status(queue)).receipts == 3
+        await home.dispatcher._chores()
+        assert (await home.status(queue)).receipts == 0
 
 
 async def test_slow_servers_leave_room_for_intake(tmp_path: Path) -> None:

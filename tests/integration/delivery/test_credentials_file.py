@@ -62,7 +62,13 @@ async def test_tells_which_servers_changed(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", '{"servers":{"http://a":1}}', '{"servers":{}, "more":1}', '{"servers":{"http://a":"s3\\u0000cret"}}'],
+    [
+        "",
+        "[]",
+        '{"servers":{"http://a":1}}',
+        '{"servers":{}, "more":1}',
+        '{"servers":{"http://a":"s3\\u0000cret"}}',
+    ],
 )
 async def test_a_broken_file_is_named_and_never_quoted_or_replaced(path: Path, text: str) -> None:
     """Reading and writing refuse it in one sentence without its content; what was read before stays in use."""

@@ -68,7 +68,9 @@ async def test_keeps_the_connection() -> None:
 async def test_follows_no_redirect_and_keeps_no_cookie() -> None:
     """A redirect is an answer like any other, and nothing a server sets comes back to it."""
     async with talking() as (server, sender):
-        server.script(Step(status=307, headers=(("Location", server.url + "/elsewhere"), ("Set-Cookie", "a=b"))))
+        server.script(
+            Step(status=307, headers=(("Location", server.url + "/elsewhere"), ("Set-Cookie", "a=b")))
+        )
         assert (await post(sender)).status == 307
         await post(sender)
         assert [request.target for request in server.requests] == ["/hook/batch", "/hook/batch"]

@@ -21,7 +21,7 @@ from tests.house import LIMIT_S, event, house
 async def test_the_default_queue_is_bound_on_first_use_and_by_nothing_else(tmp_path: Path) -> None:
     """Looking at it shows zeros and creates nothing; the first use binds it to the local receiver."""
     async with house(tmp_path) as home:
-        default = home.registry.default
+        default = home.registry.places.default
         status = await home.registry.status(default)
         assert (status.server_url, status.pending_items, status.project) == ("local", 0, "default")
         with pytest.raises(NotAQueue):
@@ -38,15 +38,15 @@ async def test_only_the_default_queue_binds_itself(tmp_path: Path) -> None:
     """Another name is a queue only once it was bound."""
     async with house(tmp_path) as home:
         with pytest.raises(NotAQueue):
-            async with home.registry.use(home.registry.named("other"), bind_default=True):
+            async with home.registry.use(home.registry.places.named("other"), bind_default=True):
                 pass
-        assert not home.registry.named("other").exists()
+        assert not home.registry.places.named("other").exists()
 
 
 async def test_binding_again_is_safe_and_binding_otherwise_refused(tmp_path: Path) -> None:
     """An identical binding is recognized, open or not, and the mode changes only if asked for."""
     async with house(tmp_path) as home:
-        directory = home.registry.named("q")
+        directory = home.registry.places.named("q")
         same = bind("http://H:80/", "p", "a", "w", "x")
         created, status = await home.registry.bind(directory, same, mode="manual")
         assert (created, status.mode, status.server_url) == (True, "manual", "http://h")
@@ -66,10 +66,10 @@ async def test_every_spelling_of_a_directory_is_one_queue(tmp_path: Path) -> Non
         (tmp_path / "real").mkdir()
         (tmp_path / "link").symlink_to(tmp_path / "real")
         await home.registry.bind(
-            home.registry.place(str(tmp_path / "link" / "q")), bind("local", "p", "a", "w", "x")
+            home.registry.places.place(str(tmp_path / "link" / "q")), bind("local", "p", "a", "w", "x")
         )
         spellings = [str(tmp_path / "real" / "q"), f"{tmp_path}/link/q/", f"{tmp_path}/real/./q"]
-        places = {home.registry.place(spelling) for spelling in spellings}
+        places = {home.registry.places.place(spelling) for spelling in spellings}
         assert places == {Path(os.path.realpath(tmp_path)) / "real" / "q"}
         assert len(await home.registry.listed()) == 1
 
@@ -79,18 +79,18 @@ async def test_a_place_is_absolute(tmp_path: Path, asked: str) -> None:
     """The daemon has no working directory that a client could mean."""
     async with house(tmp_path) as home:
         with pytest.raises(ParameterRefused):
-            home.registry.place(asked)
+            home.registry.places.place(asked)
 
 
 async def test_a_place_has_no_dots_and_is_no_link(tmp_path: Path) -> None:
     """`..` and a symbolic link as the last component are refused."""
     async with house(tmp_path) as home:
         with pytest.raises(DirectoryRefused):
-            home.registry.place(f"{tmp_path}/a/../q")
+            home.registry.places.place(f"{tmp_path}/a/../q")
         target = await home.queue("local", "target")
-        link = home.registry.named("link")
+        link = home.registry.places.named("link")
         link.symlink_to(target)
-        for use in (home.registry.use(link), home.registry.use(home.registry.place(str(link) + "/"))):
+        for use in (home.registry.use(link), home.registry.use(home.registry.places.place(str(link) + "/"))):
             with pytest.raises((DirectoryRefused, NotAQueue)):
                 async with use:
                     pass
@@ -101,7 +101,7 @@ async def test_names_stay_inside_the_home(tmp_path: Path, name: str) -> None:
     """A name is short, lower case and no path."""
     async with house(tmp_path) as home:
         with pytest.raises(UnknownQueue):
-            home.registry.named(name)
+            home.registry.places.named(name)
 
 
 async def test_the_least_recently_used_idle_queue_makes_room(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ async def test_waits_while_all_are_in_use(tmp_path: Path) -> None:
 async def test_many_uses_of_a_closed_queue_open_it_once(tmp_path: Path) -> None:
     """Requests that come together share one opening."""
     async with house(tmp_path) as home:
-        directory = home.registry.named("q")
+        directory = home.registry.places.named("q")
         await bind_outbox(directory, bind("local", "p", "a", "w", "x"))
         seen: set[int] = set()
 
@@ -157,7 +157,7 @@ async def test_many_uses_of_a_closed_queue_open_it_once(tmp_path: Path) -> None:
 async def test_another_owner_is_named(tmp_path: Path) -> None:
     """A queue that another holder writes is refused with its pid, and works once it is free."""
     async with house(tmp_path) as home:
-        directory = home.registry.named("q")
+        directory = home.registry.places.named("q")
         await bind_outbox(directory, bind("local", "p", "a", "w", "x"))
         async with open_outbox(directory):
             with pytest.raises(QueueOwned) as owned:
@@ -190,5 +190,20 @@ async def test_a_damaged_queue_is_closed_and_told_of(tmp_path: Path) -> None:
                 raise QueueDamaged(str(directory))
         assert await home.until(Damaged)
         assert home.registry.open_now() == []
+        async with home.registry.use(directory):
+            pass
+
+
+async def test_a_damaged_queue_takes_nobody_in_while_it_is_still_held(tmp_path: Path) -> None:
+    """Until its last user is gone, whoever comes is told of the damage instead of meeting the old lock."""
+    async with house(tmp_path) as home:
+        directory = await home.queue("local", "q")
+        async with home.registry.use(directory):
+            with pytest.raises(QueueDamaged):
+                async with home.registry.use(directory):
+                    raise QueueDamaged(str(directory))
+            with pytest.raises(QueueDamaged):
+                async with home.registry.use(directory):
+                    pass
         async with home.registry.use(directory):
             pass

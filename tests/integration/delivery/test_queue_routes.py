@@ -13,13 +13,14 @@ import anyio.lowlevel
 import httpx
 import pytest
 
+from relay_queue.limits import RETRY_WINDOW_MS, Limits
 from relayd.api.app import App, all_routes
 from relayd.config import Config, LogConfig
 from relayd.events import EventsStored, HeadReleased
 from relayd.log import open_log
 from relayd.services import Services
 from relayd.testing import ScriptedServer, Step, scripted_server
-from tests.house import House, event, house, spread
+from tests.house import Clock, House, event, house, spread
 
 
 class Client:
@@ -41,9 +42,9 @@ class Client:
 
 
 @asynccontextmanager
-async def asking(path: Path) -> AsyncGenerator[Client]:
+async def asking(path: Path, **how: Any) -> AsyncGenerator[Client]:
     """The application of a daemon in this process."""
-    async with house(path) as home:
+    async with house(path, **how) as home:
         config = Config(log=LogConfig(foreground=True))
         services = Services(
             home=home.home,
@@ -77,18 +78,30 @@ async def test_binds_lists_and_changes_who_delivers(tmp_path: Path) -> None:
         directory = tmp_path / "q"
         order = binding(server, directory, mode="manual")
         status, made = await client.ask("POST", "/v1/queues", order)
-        assert (status, made["created"], made["server_url"], made["mode"]) == (201, True, server.url, "manual")
+        assert (status, made["created"], made["server_url"], made["mode"]) == (
+            201,
+            True,
+            server.url,
+            "manual",
+        )
         assert made["queue"] == str(directory / "queue.db")
         status, again = await client.ask("POST", "/v1/queues", {**order, "mode": None})
         assert (status, again) == (200, {**made, "created": False})
         status, refused = await client.ask("POST", "/v1/queues", {**order, "project": "y"})
         assert (status, refused["code"]) == (409, "binding_mismatch")
         assert "binding mismatch" in refused["detail"]
-        status, changed = await client.ask("PATCH", "/v1/queues", {"queue_dir": str(directory), "mode": "auto"})
+        status, changed = await client.ask(
+            "PATCH", "/v1/queues", {"queue_dir": str(directory), "mode": "auto"}
+        )
         assert (status, changed["mode"]) == (200, "auto")
         status, listed = await client.ask("GET", "/v1/queues")
         (row,) = listed["queues"]
-        assert (row["queue_dir"], row["name"], row["mode"], row["problem"]) == (str(directory), None, "auto", None)
+        assert (row["queue_dir"], row["name"], row["mode"], row["problem"]) == (
+            str(directory),
+            None,
+            "auto",
+            None,
+        )
         assert (row["state"], row["pending_items"], row["held_sessions"]) == ("open", 0, 0)
 
 
@@ -170,6 +183,21 @@ async def test_a_large_file_leaves_the_loop_to_others(tmp_path: Path) -> None:
         assert answered > 40  # as many as there are slices, at the least
 
 
+async def test_a_full_table_forgets_what_is_past_its_window_first(tmp_path: Path) -> None:
+    """Receipts and pins that protect nothing refuse nobody; those that do refuse new input."""
+    clock = Clock()
+    async with asking(tmp_path, ticks=clock, limits=Limits(receipts=3, known_sessions=3)) as client:
+        for number in range(3):
+            await client.ask("POST", "/v1/events", event(number, f"s-{number}"))
+        await client.home.drained(client.home.registry.places.default)
+        status, refused = await client.ask("POST", "/v1/events", event(3, "s-3"))
+        assert (status, refused["code"]) == (507, "session_table_full")
+        status, refused = await client.ask("POST", "/v1/events", event(3, "s-1"))
+        assert (status, refused["code"]) == (507, "replay_protection_full")
+        clock.now_ms += RETRY_WINDOW_MS + 1
+        assert (await client.ask("POST", "/v1/events", event(3, "s-3")))[1]["stored"] == 1
+
+
 async def test_events_come_one_by_one_or_in_an_array(tmp_path: Path) -> None:
     """An envelope and an array of them go to the queue that is named, else to the default one."""
     async with asking(tmp_path) as client:
@@ -177,8 +205,10 @@ async def test_events_come_one_by_one_or_in_an_array(tmp_path: Path) -> None:
         assert (await client.ask("POST", "/v1/events", [event(1), event(2)]))[1]["recognized"] == 1
         big = event(3, text="x" * 100_000)
         assert (await client.ask("POST", "/v1/events?queue=default", big))[1]["stored"] == 1
-        assert (await client.ask("POST", "/v1/events", [event(4), {**big, "event_id": "e-5"}]))[1]["stored"] == 2
-        await client.home.drained(client.home.registry.default)
+        assert (await client.ask("POST", "/v1/events", [event(4), {**big, "event_id": "e-5"}]))[1][
+            "stored"
+        ] == 2
+        await client.home.drained(client.home.registry.places.default)
         assert len(await client.home.store.newest(limit=10)) == 5
         for name, code in (("no-such", 404), ("..", 404), ("a%2Fb", 404)):
             assert (await client.ask("POST", f"/v1/events?queue={name}", event(9)))[0] == code
@@ -191,7 +221,7 @@ async def test_status_creates_nothing(tmp_path: Path) -> None:
         assert (status, found["pending_items"], found["server_url"]) == (200, 0, "local")
         assert list(found) == sorted(found)
         assert set(found["daemon"]) == {"pid", "version"}
-        assert not client.home.registry.default.exists()
+        assert not client.home.registry.places.default.exists()
         status, refused = await client.ask("GET", f"/v1/status?queue_dir={tmp_path}/none")
         assert (status, refused["code"]) == (404, "not_a_queue")
         assert not (tmp_path / "none").exists()
@@ -272,7 +302,10 @@ async def test_held_heads_are_listed_shown_released_and_given_up(tmp_path: Path)
         assert await client.ask("POST", f"/v1/queues/held/retry?{at}", keys) == (200, {"retried": 1})
         keys = {"keys": [rest["held"][0]["ingest_key"]]}
         assert await client.ask("POST", f"/v1/queues/held/discard?{at}", keys) == (200, {"discarded": 1})
-        assert await client.ask("POST", f"/v1/queues/held/retry?{at}", {"keys": "all"}) == (200, {"retried": 1})
+        assert await client.ask("POST", f"/v1/queues/held/retry?{at}", {"keys": "all"}) == (
+            200,
+            {"retried": 1},
+        )
         _, lines = await client.ask("POST", f"/v1/queues/flush?{at}")
         assert lines[-1]["acknowledged"] == 2
         _, found = await client.ask("GET", f"/v1/status?{at}")

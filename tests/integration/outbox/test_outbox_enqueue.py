@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from relay_queue import ConflictRefused, LimitReached, Outbox, open_outbox
+from relay_queue.admit import admit, prepare
 from relay_queue.testing import FakeTicks
 from tests.integration.outbox.samples import (
+    BINDING,
     DAY_MS,
     SMALL,
     WINDOW_MS,
@@ -200,6 +202,38 @@ async def test_callers_at_once_share_a_limit(queue_dir: Path, ticks: FakeTicks) 
         said = await asyncio.gather(*(outbox.enqueue(one) for one in files), return_exceptions=True)
         assert [isinstance(one, LimitReached) for one in said] == [False, True, True, True]
         assert (await outbox.status()).pending_items == 2
+
+
+async def test_merged_submissions_see_each_other(outbox: Outbox) -> None:
+    """Within one set a later submission finds what the earlier ones stored, and nothing of refused ones."""
+    files = [
+        [event(1, "a"), event(1, "a", text="other")],
+        [event(1, "a"), event(2, "b", agent="grok")],
+        [event(1, "a"), event(3, "b")],
+        [event(1, "a", text="other")],
+        [event(1, "a"), event(2, "b", agent="grok"), event(4, "a")],
+    ]
+    submissions = [prepare(BINDING, one, match_body=True) for one in files]
+    said = await outbox._writer.run(lambda connection: admit(outbox._store, connection, submissions))
+    assert [
+        one.code if isinstance(one, ConflictRefused) else (one.stored, one.recognized) for one in said
+    ] == [
+        "identity_conflict",
+        (2, 0),
+        "identity_conflict",
+        "identity_conflict",
+        (1, 2),
+    ]
+    assert (said[-1].pending_items, said[-1].pending_sessions) == (3, 2)
+
+
+async def test_known_events_are_recognized_over_the_limit(queue_dir: Path, ticks: FakeTicks) -> None:
+    """A queue that holds more than a limit allows still recognizes what it has."""
+    async with open_outbox(queue_dir, ticks=ticks) as outbox:
+        await outbox.enqueue(in_sessions(4))
+    low = SMALL._replace(pending_items=1, pending_bytes=1, receipts=1, known_sessions=1)
+    async with open_outbox(queue_dir, limits=low, ticks=ticks) as outbox:
+        assert (await outbox.enqueue(in_sessions(4))).recognized == 4
 
 
 async def test_order_is_the_order_of_commitment(outbox: Outbox) -> None:

@@ -164,6 +164,14 @@ async def test_a_batch_refused_whole_is_halved_to_the_guilty_event(outbox: Outbo
     assert [(one.session_id, one.last_error) for one in await outbox.held()] == [("session-2", "http 413")]
 
 
+async def test_an_event_that_was_refused_alone_does_not_shrink_batches(outbox: Outbox) -> None:
+    """Where only one event was ready, its refusal says nothing about the size of the next batch."""
+    batch = await sending(outbox, 1)
+    applied = await outbox.apply(batch, RefusedWhole("http 413"))
+    assert applied.isolated == 1
+    assert (await outbox.status()).batch_items_limit == 256
+
+
 async def test_halving_survives_a_restart(outbox: Outbox) -> None:
     """The size of the next batch is kept in the file and shown."""
     batch = await sending(outbox, 8)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from relay_queue import Outbox, Unavailable, open_outbox
+from relay_queue.store import JUMPS_KEPT
 from relay_queue.testing import FakeTicks
 from tests.integration.outbox.samples import (
     DAY_MS,
@@ -15,6 +16,7 @@ from tests.integration.outbox.samples import (
     all_of,
     event,
     in_sessions,
+    look,
     sessions_of,
 )
 
@@ -106,15 +108,25 @@ async def test_jumps_of_the_wall_clock_change_nothing_while_open(
 
 
 async def test_a_jump_while_open_is_shown(outbox: Outbox, ticks: FakeTicks) -> None:
-    """A jump is recorded with the next change and shown with its size."""
+    """A jump is recorded once, with the next change, and shown with its size."""
     await outbox.enqueue(in_sessions(1))
     ticks.jump(-DAY_MS)
     await outbox.enqueue(in_sessions(1, first=1))
+    await outbox.enqueue(in_sessions(1, first=2))
     ticks.advance(5000)
     status = await outbox.status()
     assert status.clock_jumps == 1
     jump = status.last_clock_jump
     assert (jump.delta_ms, jump.while_open, jump.ago_ms) == (-DAY_MS, True, 5000)
+
+
+async def test_only_the_newest_jumps_are_kept(outbox: Outbox, ticks: FakeTicks, queue_dir: Path) -> None:
+    """A clock that jumps all the time does not fill the file, and all its jumps are counted."""
+    for n in range(JUMPS_KEPT + 5):
+        ticks.jump(DAY_MS)
+        await outbox.enqueue(in_sessions(1, first=n))
+    assert look(queue_dir, "SELECT count(*) FROM clock_jump") == [(JUMPS_KEPT,)]
+    assert (await outbox.status()).clock_jumps == JUMPS_KEPT + 5
 
 
 async def test_a_clock_that_went_back_while_closed_counts_nothing(queue_dir: Path, ticks: FakeTicks) -> None:

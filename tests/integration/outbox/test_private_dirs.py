@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from relay_queue.errors import DirectoryRefused
+from relay_queue import mounts
+from relay_queue.errors import DirectoryRefused, NetworkFilesystem
+from relay_queue.mounts import filesystem_of, network_filesystem
 from relay_queue.private import ensure_private_dir
-from tests.integration.outbox.unprivileged import run_python
+from tests.integration.outbox.children import run_python
 
 ENSURE = """
 import sys
@@ -127,3 +129,29 @@ def test_a_parent_that_may_not_be_written_to_is_one_sentence(tmp_path: Path) -> 
     finally:
         tmp_path.chmod(0o700)
     assert said == f"directory_refused {tmp_path / 'q'}: cannot be made (Permission denied)"
+
+
+def test_a_network_file_system_is_refused_before_anything_is_made(tmp_path: Path, monkeypatch) -> None:
+    """The sentence names the file system and the variable that chooses another place; nothing is left there."""
+    table = [(b"/", "ext4"), (os.fsencode(tmp_path.resolve()), "fuse.sshfs")]
+    monkeypatch.setattr(mounts, "_mounts", lambda: table)
+    with pytest.raises(NetworkFilesystem, match=r"network file system \(fuse\.sshfs\); set RELAY_HOME"):
+        ensure(tmp_path / "q")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_a_link_leads_is_what_counts(tmp_path: Path, monkeypatch) -> None:
+    """A parent that is a link into a network file system is no way around the rule."""
+    (tmp_path / "far").mkdir()
+    (tmp_path / "near").symlink_to("far")
+    table = [(b"/", "ext4"), (os.fsencode(tmp_path.resolve() / "far"), "nfs4")]
+    monkeypatch.setattr(mounts, "_mounts", lambda: table)
+    with pytest.raises(NetworkFilesystem):
+        ensure(tmp_path / "near" / "q")
+    ensure(tmp_path / "q")
+
+
+def test_this_machines_own_table_can_be_read(tmp_path: Path) -> None:
+    """The root of this machine is found in its own table of mounts."""
+    assert filesystem_of(b"/", mounts._mounts())
+    assert network_filesystem(tmp_path) is None

@@ -8,7 +8,7 @@ import pytest
 
 from relay_queue.errors import DirectoryRefused
 from relay_queue.private import check_private_file, open_private
-from tests.integration.outbox.unprivileged import run_python
+from tests.integration.outbox.children import run_python
 
 NEW = os.O_RDWR | os.O_CREAT
 MAKE = """

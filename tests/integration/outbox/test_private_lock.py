@@ -11,7 +11,7 @@ import pytest
 
 from relay_queue.errors import DirectoryRefused
 from relay_queue.private import DirectoryLock, owner_pid
-from tests.integration.outbox.unprivileged import run_python
+from tests.integration.outbox.children import run_python
 
 OWNER = "owner.pid"
 HOLD = """

@@ -11,8 +11,8 @@ import pytest
 from relay_queue.errors import QueueDamaged, StorageFailed
 from relay_queue.sqlite.backup import copy_database
 from relay_queue.sqlite.database import open_reader, open_writer
+from tests.integration.outbox.children import run_python
 from tests.integration.outbox.shelf import SCHEMA_1, add_books, make_shelf, names_beside, titles_in
-from tests.integration.outbox.unprivileged import run_python
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 
 from relay_queue.errors import QueueDamaged, SchemaRefused, StorageFailed
 from relay_queue.sqlite.database import Schema, close_writer, open_reader, open_writer
+from tests.integration.outbox.children import run_python, run_together
 from tests.integration.outbox.shelf import (
     MARK,
     SCHEMA_1,
@@ -21,7 +22,6 @@ from tests.integration.outbox.shelf import (
     scribble,
     titles_in,
 )
-from tests.integration.outbox.unprivileged import run_python
 
 
 def schema_of(path: Path) -> list[tuple[str, ...]]:
@@ -145,23 +145,17 @@ def test_a_copy_that_cannot_be_made_stops_the_migration(path: Path) -> None:
 
 
 def test_two_processes_migrating_at_once_migrate_once(path: Path) -> None:
-    """The second opener waits for the first and finds the file current."""
+    """The later opener waits for the earlier one and finds the file current."""
     make_shelf(path, ["a"])
     code = """
 import sys
 from pathlib import Path
-from threading import Barrier, Thread
 from relay_queue.sqlite.database import open_writer
 from tests.integration.outbox.shelf import SCHEMA_2
-opened = []
-def migrate():
-    barrier.wait()
-    opened.append(open_writer(Path(sys.argv[1]), SCHEMA_2))
-barrier = Barrier(4)
-threads = [Thread(target=migrate) for _ in range(4)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-print(len(opened))
+sys.stdin.readline()
+connection = open_writer(Path(sys.argv[1]), SCHEMA_2)
+print(connection.execute("SELECT title, shelf FROM book").fetchall(), flush=True)
+sys.stdin.read()
 """
-    assert run_python(code, path) == "4"
+    assert run_together(code, (path,), (path,), (path,)) == [("[('a', 'a;b')]\n", "")] * 3
     assert titles_in(path) == ["a"]

@@ -12,6 +12,7 @@ import pytest
 from relay_queue.errors import NotAQueue, QueueClosed, QueueDamaged, SchemaRefused
 from relay_queue.sqlite.database import close_writer, open_reader, open_writer
 from relay_queue.sqlite.readers import Readers
+from tests.integration.outbox.children import run_python
 from tests.integration.outbox.shelf import (
     SCHEMA_1,
     SCHEMA_2,
@@ -20,7 +21,6 @@ from tests.integration.outbox.shelf import (
     names_beside,
     scribble,
 )
-from tests.integration.outbox.unprivileged import run_python
 from tests.waiting import eventually
 
 COUNT = "SELECT count(*) FROM book"
@@ -95,6 +95,7 @@ async def test_readers_cannot_write(path: Path) -> None:
     readers = Readers(path)
     with pytest.raises(Exception, match=r"readonly|read-only"):
         await readers.fetch("DELETE FROM book")
+    assert await readers.fetch("PRAGMA query_only") == [(1,)]
     assert await readers.fetch(COUNT) == [(2,)]
     await readers.aclose()
 

@@ -34,7 +34,10 @@ def test_text_that_may_quote_input_is_left_out(act):
     assert "test_faults.py:" in told
 
 
-@pytest.mark.parametrize("error", [QueueBusy("/q"), OSError(28, "No space left on device"), sqlite3.OperationalError("no such table: x")])
+@pytest.mark.parametrize(
+    "error",
+    [QueueBusy("/q"), OSError(28, "No space left on device"), sqlite3.OperationalError("no such table: x")],
+)
 def test_text_that_names_our_own_things_is_told(error):
     """An error of ours, of the system or of SQLite is told with its text."""
     assert str(error) in account(error)

@@ -1,6 +1,5 @@
 """Where the home lies."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -68,6 +67,6 @@ def test_home_id_tells_a_copy(tmp_path):
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()
     other.mkdir()
-    found = os.stat(one)
+    found = one.stat()
     assert Home(one).home_id == f"{found.st_dev:x}-{found.st_ino:x}"
     assert Home(one).home_id != Home(other).home_id

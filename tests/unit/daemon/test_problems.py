@@ -23,7 +23,9 @@ START_ONLY = {"home_refused", "already_running", "listener_refused"}
 
 def codes(module):
     """Every code that the errors of a module can have."""
-    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Exception)]
+    classes = [
+        value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Exception)
+    ]
     found = {cls.code for cls in classes if "code" in vars(cls) and not cls.__subclasses__()}
     return found | ({code for code, _ in module._FULL.values()} if module is outbox_errors else set())
 
@@ -64,7 +66,12 @@ def test_a_limit_tells_its_numbers():
     answer = problem(LimitReached("pending_items", 50_000, 49_999, 2))
     body = json.loads(answer.body)
     assert (answer.status_code, body["code"]) == (507, "queue_full")
-    assert (body["resource"], body["limit"], body["held"], body["asked"]) == ("pending_items", 50_000, 49_999, 2)
+    assert (body["resource"], body["limit"], body["held"], body["asked"]) == (
+        "pending_items",
+        50_000,
+        49_999,
+        2,
+    )
 
 
 def test_an_owned_queue_names_the_process():

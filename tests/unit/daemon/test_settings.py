@@ -41,7 +41,12 @@ def test_every_setting_has_its_variable(tmp_path):
     assert config.daemon.pass_env == ("SSL_CERT_FILE", "GIT_DIR")
     changed = msgspec.to_builtins(config)
     defaults = msgspec.to_builtins(Config())
-    same = [f"{table}.{key}" for table in changed for key in changed[table] if changed[table][key] == defaults[table][key]]
+    same = [
+        f"{table}.{key}"
+        for table in changed
+        for key in changed[table]
+        if changed[table][key] == defaults[table][key]
+    ]
     assert same == []
 
 

@@ -8,7 +8,9 @@ from relayd.credentials import clean_token
 from relayd.errors import ParameterRefused
 
 
-@pytest.mark.parametrize(("raw", "clean"), [("abc", "abc"), ("  abc\r\n", "abc"), ("", None), (" \t\n", None)])
+@pytest.mark.parametrize(
+    ("raw", "clean"), [("abc", "abc"), ("  abc\r\n", "abc"), ("", None), (" \t\n", None)]
+)
 def test_trims_and_takes_blank_for_none(raw: str, clean: str | None) -> None:
     """Space around a token is dropped, and nothing but space is no token."""
     assert clean_token(raw) == clean

@@ -1,0 +1,71 @@
+"""`python -m relay_queue` in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from relay_queue import Outbox, read_status
+from tests.integration.outbox.samples import in_sessions
+
+
+def child(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the module and wait."""
+    command = [sys.executable, "-m", "relay_queue", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+async def test_status_is_json(outbox: Outbox, queue_dir: Path) -> None:
+    """The status of a queue, also of one in use, is printed as one object."""
+    await outbox.enqueue(in_sessions(3))
+    done = child("status", queue_dir)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = json.loads(done.stdout)
+    assert shown["pending_items"] == 3
+    assert list(shown) == sorted(shown)
+    assert done.stdout.startswith('{\n  "ack_means"')
+
+
+def test_a_relative_directory_is_shown_whole(queue_dir: Path, monkeypatch) -> None:
+    """A relative path is taken from where the command runs."""
+    monkeypatch.chdir(queue_dir.parent)
+    assert json.loads(child("status", "queue").stdout)["queue"] == str(queue_dir / "queue.db")
+
+
+def test_what_is_no_queue_is_an_error(tmp_path: Path) -> None:
+    """A directory without a queue gives one sentence, exit code 2, and no files."""
+    done = child("status", tmp_path / "missing")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_wrong_usage_is_an_error() -> None:
+    """No command, or an unknown one, gives exit code 2."""
+    assert child().returncode == 2
+    assert child("drop", "everything").returncode == 2
+    assert "backup" in child("--help").stdout
+
+
+async def test_a_backup_is_a_queue(outbox: Outbox, queue_dir: Path, tmp_path: Path) -> None:
+    """A copy made while the queue is in use is whole, private, and replaces nothing unasked."""
+    await outbox.enqueue(in_sessions(5))
+    copied = tmp_path / "copied"
+    copied.mkdir(mode=0o700)
+    previous = os.umask(0)
+    try:
+        done = child("backup", queue_dir, copied / "queue.db")
+    finally:
+        os.umask(previous)
+    assert (done.returncode, done.stdout) == (0, f"{copied / 'queue.db'}\n")
+    assert (copied / "queue.db").stat().st_mode & 0o777 == 0o600
+    assert read_status(copied).pending_items == 5
+    await outbox.enqueue(in_sessions(1, first=5))
+    assert child("backup", queue_dir, copied / "queue.db").returncode == 2
+    assert read_status(copied).pending_items == 5
+    assert child("backup", "--force", queue_dir, copied / "queue.db").returncode == 0
+    assert read_status(copied).pending_items == 6
