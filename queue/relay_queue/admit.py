@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from relay_queue import counters
+from relay_queue.arrivals import Arrivals, Submission
 from relay_queue.binding import Binding
 from relay_queue.counters import Counters
 from relay_queue.envelope import Event
@@ -16,7 +17,7 @@ from relay_queue.statements import SQL, json_list
 from relay_queue.store import Store
 from relay_queue.urls import Urls
 
-__all__ = ("Enqueued", "Submission", "admit", "prepare")
+__all__ = ("Enqueued", "admit", "prepare")
 
 
 class Enqueued(msgspec.Struct, frozen=True):
@@ -27,16 +28,6 @@ class Enqueued(msgspec.Struct, frozen=True):
     pending_items: int
     pending_bytes: int
     pending_sessions: int
-
-
-class Submission(msgspec.Struct, frozen=True):
-    """Events that are stored all or none, with what is derived from each."""
-
-    events: Sequence[Event]
-    keys: list[str]
-    sizes: list[int]
-    costs: list[int]
-    match_body: bool
 
 
 def prepare(binding: Binding, events: Sequence[Event], *, match_body: bool) -> Submission:
@@ -75,6 +66,15 @@ class _Newcomers:
             self.problems.append(Problem(index, field, rule, code))
 
 
+class _Pin(msgspec.Struct, frozen=True, array_like=True):
+    """One session of `admit_look_up`."""
+
+    session_id: str
+    row: int
+    agent: str
+    headed: int
+
+
 class _Intake:
     """What the file knows of the events of some submissions, and what they add to it."""
 
@@ -83,25 +83,27 @@ class _Intake:
         self.agents: dict[str, str] = {}
         self.rows: dict[str, int] = {}
         self.headed: set[str] = set()
-        self._look_up(connection, submissions)
+        self.known: dict[str, bytes] = {}
+        self.last_session = self._look_up(connection, submissions)
         self.count = counters.read(connection)
-        self.last_session: int = connection.execute(SQL["admit_last_session"]).fetchone()[0]
         self.added = Counters()
         self.seen: set[str] = set()
-        self.sessions: list[dict[str, object]] = []
-        self.events: list[dict[str, object]] = []
-        self.heads: list[dict[str, object]] = []
+        self.arrivals = Arrivals()
 
-    def _look_up(self, connection: sqlite3.Connection, submissions: list[Submission]) -> None:
+    def _look_up(self, connection: sqlite3.Connection, submissions: list[Submission]) -> int:
+        """Learn of sessions and keys, in one row: each row fetched is a hand-over between threads."""
         session_ids = {event.session_id for one in submissions for event in one.events}
-        asked = {"session_ids": json_list(session_ids)}
-        for session_id, row, agent, headed in connection.execute(SQL["admit_sessions"], asked):
-            self.agents[session_id] = agent
-            self.rows[session_id] = row
-            if headed:
-                self.headed.add(session_id)
-        keys = {"keys": json_list(key for one in submissions for key in one.keys)}
-        self.known: dict[str, bytes] = dict(connection.execute(SQL["admit_known"], keys))
+        keys = [key for one in submissions for key in one.keys]
+        asked = {"session_ids": json_list(session_ids), "keys": json_list(keys)}
+        pins, known, last_session = connection.execute(SQL["admit_look_up"], asked).fetchone()
+        for pin in msgspec.json.decode(pins, type=list[_Pin]):
+            self.agents[pin.session_id] = pin.agent
+            self.rows[pin.session_id] = pin.row
+            if pin.headed:
+                self.headed.add(pin.session_id)
+        for key, content in msgspec.json.decode(known, type=list[tuple[str, str]]):
+            self.known[key] = bytes.fromhex(content)
+        return last_session
 
     def take(self, submission: Submission) -> Enqueued | OutboxError:
         """Decide on one submission; the next ones find what it added."""
@@ -177,23 +179,10 @@ class _Intake:
             event = submission.events[place]
             seq += 1
             session = self._session(event)
-            self.events.append(
-                {
-                    "seq": seq,
-                    "ingest_key": submission.keys[place],
-                    "session": session,
-                    "event_id": event.event_id,
-                    "event": event.event,
-                    "cwd": event.cwd,
-                    "body": event.body,
-                    "body_sha256": event.body_sha256,
-                    "body_bytes": submission.sizes[place],
-                    "cost": submission.costs[place],
-                }
-            )
+            self.arrivals.event(seq, session, submission, place)
             if event.session_id not in self.headed:
                 self.headed.add(event.session_id)
-                self.heads.append({"seq": seq, "session": session, "cost": submission.costs[place]})
+                self.arrivals.heads.append(seq)
 
     def _session(self, event: Event) -> int:
         row = self.rows.get(event.session_id)
@@ -201,18 +190,15 @@ class _Intake:
             self.last_session = row = self.last_session + 1
             self.rows[event.session_id] = row
             self.agents[event.session_id] = event.agent
-            self.sessions.append({"id": row, "session_id": event.session_id, "agent": event.agent})
+            self.arrivals.sessions.append((row, event.session_id, event.agent))
         return row
 
     def write(self, connection: sqlite3.Connection, now_ms: int) -> None:
         """Store what was taken; refresh the pin of every session that was seen."""
-        now = {"now_ms": now_ms}
         seen = json_list(self.rows[session_id] for session_id in self.seen & self.rows.keys())
-        connection.execute(SQL["admit_seen"], {"sessions": seen, **now})
-        connection.executemany(SQL["admit_session"], [row | now for row in self.sessions])
-        connection.executemany(SQL["admit_event"], [row | now for row in self.events])
-        connection.executemany(SQL["admit_head"], self.heads)
-        if self.events:
+        connection.execute(SQL["admit_seen"], {"sessions": seen, "now_ms": now_ms})
+        if self.arrivals.events:
+            self.arrivals.write(connection, now_ms)
             counters.add(connection, self.added)
 
 

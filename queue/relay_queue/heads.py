@@ -4,11 +4,24 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from relay_queue import counters
 from relay_queue.counters import Counters
 from relay_queue.statements import SQL, json_list
 
 __all__ = ("expire", "fail", "leave", "lift", "promote", "unstamp")
+
+
+class _Leaving(msgspec.Struct, frozen=True, array_like=True):
+    """The one row of `head_leaving`; `sessions` is the JSON array of their rows."""
+
+    items: int
+    body_bytes: int
+    attempted: int
+    failed: int
+    expired: int
+    sessions: str
 
 
 def expire(connection: sqlite3.Connection, *, cutoff_ms: int) -> None:
@@ -77,7 +90,8 @@ def leave(
         window_start_ms: From when the receipts count; None for each head's first attempt.
     """
     seqs = json_list(outcomes)
-    rows = connection.execute(SQL["head_leaving"], {"seqs": seqs}).fetchall()
+    row = connection.execute(SQL["head_leaving"], {"seqs": seqs}).fetchone()
+    leaving = msgspec.convert(row, _Leaving)
     connection.execute(
         SQL["head_receipt"],
         {"leaving": json_list(outcomes.items()), "now_ms": now_ms, "window_start_ms": window_start_ms},
@@ -88,17 +102,16 @@ def leave(
     )
     connection.execute(SQL["head_remove"], {"seqs": seqs})
     connection.execute(SQL["pending_remove"], {"seqs": seqs})
-    sessions = json_list(session for session, *_ in rows)
-    succeeded = connection.execute(SQL["head_succeed"], {"sessions": sessions}).rowcount
+    succeeded = connection.execute(SQL["head_succeed"], {"sessions": leaving.sessions}).rowcount
     counters.add(
         connection,
         Counters(
-            pending_items=-len(rows),
-            pending_bytes=-sum(body_bytes for _, body_bytes, _, _ in rows),
-            pending_sessions=succeeded - len(rows),
-            attempted_items=-sum(attempted for *_, attempted in rows),
-            failed_heads=-sum(state == "failed" for _, _, state, _ in rows),
-            expired_heads=-sum(state == "expired" for _, _, state, _ in rows),
-            receipts=len(rows),
+            pending_items=-leaving.items,
+            pending_bytes=-leaving.body_bytes,
+            pending_sessions=succeeded - leaving.items,
+            attempted_items=-leaving.attempted,
+            failed_heads=-leaving.failed,
+            expired_heads=-leaving.expired,
+            receipts=leaving.items,
         ),
     )

@@ -47,43 +47,65 @@ UPDATE counter SET
     receipts = receipts + :receipts,
     known_sessions = known_sessions + :known_sessions;
 
--- name: admit_sessions
--- Which of these sessions are pinned, to whom, and whether they have a head.
-SELECT s.session_id, s.id, s.agent, h.seq IS NOT NULL
-FROM json_each(:session_ids) AS asked
-CROSS JOIN session AS s ON s.session_id = asked.value
-LEFT JOIN head AS h ON h.session = s.id;
-
--- name: admit_known
--- Which of these keys are pending or have a receipt, and with what content.
-SELECT p.ingest_key, p.body_sha256
-FROM json_each(:keys) AS asked CROSS JOIN pending AS p ON p.ingest_key = asked.value
-UNION ALL
-SELECT r.ingest_key, r.body_sha256
-FROM json_each(:keys) AS asked CROSS JOIN receipt AS r ON r.ingest_key = asked.value;
-
--- name: admit_last_session
--- The highest row of a session.
-SELECT coalesce(max(id), 0) FROM session;
-
--- name: admit_session
--- Pin a new session.
-INSERT INTO session (id, session_id, agent, last_seen_ms) VALUES (:id, :session_id, :agent, :now_ms);
+-- name: admit_look_up
+-- One row: pins of these sessions as [session_id, row, agent, has a head]; which of these keys are pending or have
+-- a receipt, as [key, content]; the last row of a session.
+SELECT
+    (
+        SELECT json_group_array(json_array(s.session_id, s.id, s.agent, h.seq IS NOT NULL))
+        FROM json_each(:session_ids) AS asked
+        CROSS JOIN session AS s ON s.session_id = asked.value
+        LEFT JOIN head AS h ON h.session = s.id
+    ),
+    (
+        SELECT json_group_array(json_array(ingest_key, hex(body_sha256)))
+        FROM (
+            SELECT p.ingest_key, p.body_sha256
+            FROM json_each(:keys) AS asked
+            CROSS JOIN pending AS p
+                ON substr(p.ingest_key, 1, 12) = substr(asked.value, 1, 12) AND p.ingest_key = asked.value
+            UNION ALL
+            SELECT r.ingest_key, r.body_sha256
+            FROM json_each(:keys) AS asked
+            CROSS JOIN receipt AS r
+                ON substr(r.ingest_key, 1, 12) = substr(asked.value, 1, 12) AND r.ingest_key = asked.value
+        )
+    ),
+    (SELECT coalesce(max(id), 0) FROM session);
 
 -- name: admit_seen
 -- Refresh the pins of known sessions.
 UPDATE session SET last_seen_ms = :now_ms WHERE id IN (SELECT value FROM json_each(:sessions));
 
--- name: admit_event
--- Store an event.
+-- name: admit_sessions
+-- Pin new sessions, each given as [row, session_id, agent].
+INSERT INTO session (id, session_id, agent, last_seen_ms)
+SELECT json_extract(new.value, '$[0]'), json_extract(new.value, '$[1]'), json_extract(new.value, '$[2]'), :now_ms
+FROM json_each(:sessions) AS new;
+
+-- name: admit_events
+-- Store events, each given as [seq, key, session, event_id, event, cwd, where its body begins, bytes of it, cost];
+-- bodies and their 32-byte hashes come end to end.
 INSERT INTO pending
     (seq, ingest_key, session, event_id, event, cwd, body, body_sha256, body_bytes, cost, enqueued_at_ms)
-VALUES
-    (:seq, :ingest_key, :session, :event_id, :event, :cwd, :body, :body_sha256, :body_bytes, :cost, :now_ms);
+SELECT
+    json_extract(new.value, '$[0]'),
+    json_extract(new.value, '$[1]'),
+    json_extract(new.value, '$[2]'),
+    json_extract(new.value, '$[3]'),
+    json_extract(new.value, '$[4]'),
+    json_extract(new.value, '$[5]'),
+    CAST(substr(:bodies, 1 + json_extract(new.value, '$[6]'), json_extract(new.value, '$[7]')) AS TEXT),
+    substr(:hashes, 1 + 32 * new.key, 32),
+    json_extract(new.value, '$[7]'),
+    json_extract(new.value, '$[8]'),
+    :now_ms
+FROM json_each(:events) AS new;
 
--- name: admit_head
--- Make an event the head of its session.
-INSERT INTO head (seq, session, cost) VALUES (:seq, :session, :cost);
+-- name: admit_heads
+-- Make events the heads of their sessions.
+INSERT INTO head (seq, session, cost)
+SELECT p.seq, p.session, p.cost FROM json_each(:seqs) AS first CROSS JOIN pending AS p ON p.seq = first.value;
 
 -- name: head_expiring
 -- How many heads, by state, have come to the end of their window.
@@ -128,8 +150,14 @@ UPDATE head SET state = 'failed', failures = failures + 1, due_at_ms = :due_at_m
 WHERE seq = :seq;
 
 -- name: head_leaving
--- What counters need of heads that leave the queue.
-SELECT h.session, p.body_bytes, h.state, h.first_attempt_ms IS NOT NULL
+-- What counters need of heads that leave the queue, in one row, and their sessions.
+SELECT
+    count(*),
+    ifnull(sum(p.body_bytes), 0),
+    count(h.first_attempt_ms),
+    count(*) FILTER (WHERE h.state = 'failed'),
+    count(*) FILTER (WHERE h.state = 'expired'),
+    json_group_array(h.session)
 FROM json_each(:seqs) AS leaving
 CROSS JOIN head AS h ON h.seq = leaving.value
 JOIN pending AS p ON p.seq = h.seq;
@@ -228,14 +256,18 @@ FROM counter AS c JOIN delivery AS d;
 SELECT asked.key, p.seq, p.ingest_key, h.state, h.first_attempt_ms
 FROM json_each(:ranges) AS asked
 CROSS JOIN pending AS p
-    ON p.ingest_key BETWEEN json_extract(asked.value, '$[0]') AND json_extract(asked.value, '$[1]')
+    ON substr(p.ingest_key, 1, 12)
+        BETWEEN substr(json_extract(asked.value, '$[0]'), 1, 12) AND substr(json_extract(asked.value, '$[1]'), 1, 12)
+    AND p.ingest_key BETWEEN json_extract(asked.value, '$[0]') AND json_extract(asked.value, '$[1]')
 LEFT JOIN head AS h ON h.seq = p.seq;
 
 -- name: event_export
 -- The parts of an envelope of pending events whose key lies between two.
 SELECT p.event_id, s.agent, p.event, p.body
 FROM pending AS p JOIN session AS s ON s.id = p.session
-WHERE p.ingest_key BETWEEN :low AND :high LIMIT 2;
+WHERE substr(p.ingest_key, 1, 12) BETWEEN substr(:low, 1, 12) AND substr(:high, 1, 12)
+    AND p.ingest_key BETWEEN :low AND :high
+LIMIT 2;
 
 -- name: retry_all
 -- Heads that are held, the expired ones among them only if asked for.
@@ -263,8 +295,8 @@ DELETE FROM intervention WHERE id <= (SELECT max(id) FROM intervention) - :kept;
 
 -- name: prune_receipts
 -- Forget some receipts whose window is over.
-DELETE FROM receipt WHERE ingest_key IN (
-    SELECT ingest_key FROM receipt WHERE window_start_ms < :cutoff_ms ORDER BY window_start_ms LIMIT :slice
+DELETE FROM receipt WHERE id IN (
+    SELECT id FROM receipt WHERE window_start_ms < :cutoff_ms ORDER BY window_start_ms LIMIT :slice
 )
 RETURNING outcome;
 

@@ -69,11 +69,6 @@ def sessions_of(batch: Batch | None) -> list[str]:
     return [item.session_id for item in batch.items] if batch else []
 
 
-def numbers_of(batch: Batch | None) -> list[str]:
-    """List which events a batch has, by their text."""
-    return [json.loads(item.body)["text"] for item in batch.items] if batch else []
-
-
 def look(directory: Path, sql: str) -> list[tuple[object, ...]]:
     """Read the file of a queue beside whoever has it open."""
     with closing(sqlite3.connect(directory / "queue.db")) as connection:

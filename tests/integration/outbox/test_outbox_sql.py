@@ -32,10 +32,9 @@ WALKS = {  # queries that may walk a table, and which
     "clock_jump_trim": {"clock_jump"},
     "intervention_trim": {"intervention"},
     "retry_all": {"head"},  # for people
-    "admit_last_session": {"session"},  # the last row
 }
-GIVEN = {"asked", "chosen", "leaving", "touched", "left_behind", "json_each"}
-ONE_ROW = {"binding", "clock", "counter", "delivery", "b", "c", "d"}
+GIVEN = {"asked", "chosen", "first", "leaving", "left_behind", "new", "touched", "json_each"}
+ONE_ROW = {"CONSTANT", "binding", "clock", "counter", "delivery", "b", "c", "d"}
 
 
 @pytest.fixture
