@@ -15,8 +15,8 @@ import msgspec
 from relay_queue import directory as place
 from relay_queue import heads, held, intervene, pace, prune, status
 from relay_queue.admit import Enqueued, admit, prepare
-from relay_queue.arrivals import Submission
 from relay_queue.answer import Answer
+from relay_queue.arrivals import Submission
 from relay_queue.batch import Batch, Select
 from relay_queue.binding import Binding
 from relay_queue.choose import choose, release

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import socket
 import subprocess
 import sys
 import time
@@ -11,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
+
+import httpx
+import uvloop
 
 from relay_queue import Binding, ingest_key, item_url, parse
 from relay_queue.item import batch_body
@@ -21,6 +22,7 @@ from tests.bench.row import Row
 
 EVENTS = 10_000
 BATCH = 256
+ROUNDS = 3
 
 
 @contextmanager
@@ -49,52 +51,36 @@ def flush(running: stage.Daemon, queue: Path) -> float:
 def rows() -> list[Row]:
     """The bound speaks of 1,000 sessions; ten sessions are beside it, where a batch holds ten events."""
     with stage.home() as home, sink() as port, stage.daemon(home) as running:
-        url = f"http://127.0.0.1:{port}"
-        found: list[Row] = []
-        for sessions, bound in ((1_000, 1 / 10), (10, 0.0)):
-            file = sample.file(EVENTS, sessions)
-            queue = home / f"queue-{sessions}"
-            bind(running, queue, url)
-            enqueue(running, queue, file)
-            floor = EVENTS / _ready(port, url, file, min(BATCH, sessions))
-            rate = EVENTS / flush(running, queue)
-            found.append(
-                Row(
-                    f"flush of 10,000 events in {sessions:,} sessions",
-                    rate,
-                    "/s",
-                    bound,
-                    floor,
-                    at_least=True,
-                    note="floor: the same batches, ready, on one connection",
-                )
-            )
-    return found
+        return [_row(running, port, 1_000, 1 / 10), _row(running, port, 10, None)]
 
 
-def _ready(port: int, url: str, file: bytes, size: int) -> float:
+def _row(running: stage.Daemon, port: int, sessions: int, bound: float | None) -> Row:
+    """Rounds of both in turn, the best of each: noise only ever slows."""
+    url = f"http://127.0.0.1:{port}"
+    rates, floors = [], []
+    for turn in range(ROUNDS):
+        file = sample.file(EVENTS, sessions, prefix=f"round-{turn}")
+        queue = running.home / f"queue-{sessions}-{turn}"
+        bind(running, queue, url)
+        enqueue(running, queue, file)
+        floors.append(EVENTS / _ready(url, file, min(BATCH, sessions)))
+        rates.append(EVENTS / flush(running, queue))
+    what = f"flush of 10,000 events in {sessions:,} sessions"
+    note = "floor: posting the same batches, ready, with httpx"
+    return Row(what, max(rates), "/s", bound, max(floors), at_least=True, note=note)
+
+
+def _ready(url: str, file: bytes, size: int) -> float:
+    """Seconds for posting the batches that a flush makes of a file, made beforehand, with the client it uses."""
     binding = Binding(server_url=url, producer="bench", actor="bench", workspace="w", project="p")
     items = [(item_url(binding, event, ingest_key(binding, event)), event.body) for event in parse(file)]
     bodies = [batch_body(items[at : at + size]) for at in range(0, len(items), size)]
-    messages = [
-        f"POST /hook/batch HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
-        for body in bodies
-    ]
-    with socket.create_connection(("127.0.0.1", port)) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        began = time.perf_counter()
-        for message in messages:
-            connection.sendall(message)
-            _read_answer(connection)
-        return time.perf_counter() - began
 
+    async def post() -> float:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            began = time.perf_counter()
+            for body in bodies:
+                (await client.post(f"{url}/hook/batch", content=body)).raise_for_status()
+            return time.perf_counter() - began
 
-def _read_answer(connection: socket.socket) -> None:
-    data = b""
-    while b"\r\n\r\n" not in data:
-        data += connection.recv(1 << 16)
-    head, _, body = data.partition(b"\r\n\r\n")
-    length = int(head.split(b"Content-Length: ")[1].split(b"\r\n")[0])
-    while len(body) < length:
-        body += connection.recv(1 << 16)
-    json.loads(body)
+    return uvloop.run(post())

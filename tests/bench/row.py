@@ -13,7 +13,7 @@ class Row(NamedTuple):
     what: str
     value: float
     unit: str
-    bound: float
+    bound: float | None
     floor: float | None = None
     at_least: bool = False
     note: str = ""
@@ -25,7 +25,9 @@ class Row(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the bound is held in this run."""
+        """Whether the bound is held in this run; a row without one is for comparison."""
+        if self.bound is None:
+            return True
         return self.measure >= self.bound if self.at_least else self.measure <= self.bound
 
     def cells(self) -> tuple[str, ...]:
@@ -33,13 +35,14 @@ class Row(NamedTuple):
         ratio = f"{self.measure:.2f}" if self.floor else "-"
         floor = f"{self.floor:,.1f} {self.unit}" if self.floor else "-"
         sign = ">=" if self.at_least else "<="
-        verdict = "holds" if self.holds else "OVER"
+        bound = "-" if self.bound is None else f"{sign} {self.bound:.2f}"
+        verdict = "" if self.bound is None else "holds" if self.holds else "OVER"
         return (
             self.what,
             f"{self.value:,.1f} {self.unit}",
             floor,
             ratio,
-            f"{sign} {self.bound:.2f}",
+            bound,
             verdict,
             self.note,
         )

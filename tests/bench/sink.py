@@ -1,15 +1,30 @@
-"""A server on loopback that acknowledges every batch without looking at it: `python -m tests.bench.sink` prints its port."""
+"""The least a server on loopback can do with a batch: read it, claim each key, acknowledge; `python -m tests.bench.sink`
+prints its port.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from typing import Any
 
+import msgspec
 import uvloop
 
 
+class Item(msgspec.Struct):
+    """One item of a batch, its body decoded."""
+
+    url: str
+    body: dict[str, Any]
+
+
+KEYS: set[str] = set()
+BATCH = msgspec.json.Decoder(list[Item])
+
+
 class Sink(asyncio.Protocol):
-    """Reads a request by its Content-Length, counts the items by their first member, acknowledges all."""
+    """Reads a request by its Content-Length and acknowledges every item, by whether its key is new."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin with nothing read; uvloop sets TCP_NODELAY itself."""
@@ -34,9 +49,12 @@ class Sink(asyncio.Protocol):
     def answer(self, body: bytes) -> None:
         """Acknowledge every item."""
         self.parts, self.missing = [], -1
-        count = body.count(b'{"url":"')
-        results = ",".join(f'{{"index":{n},"outcome":"stored"}}' for n in range(count))
-        ack = f'{{"accepted":{count},"results":[{results}]}}'.encode()
+        results: list[dict[str, object]] = []
+        for index, item in enumerate(BATCH.decode(body)):
+            key = item.url.rpartition("&ingest_key=")[2]
+            results.append({"index": index, "outcome": "replayed" if key in KEYS else "stored"})
+            KEYS.add(key)
+        ack = msgspec.json.encode({"accepted": len(results), "results": results})
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(ack)}\r\n\r\n".encode()
         self.transport.write(head + ack)  # type: ignore[attr-defined]
 
