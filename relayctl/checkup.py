@@ -119,11 +119,10 @@ def _last_start(home: str, *, running: bool) -> Check:
 
 def _queues(client: Client, daemon: Daemon | None) -> Iterator[Check]:
     try:
-        rows = _served(client) if daemon else _on_disk(client.home)
+        checks = [_queue(row) for row in (_served(client) if daemon else _on_disk(client.home))]
     except (ClientError, _wire.WireError, OSError) as error:
         yield Check("queues", "fail", f"cannot be listed: {error}", getattr(error, "hint", ""))
         return
-    checks = [_queue(row) for row in rows]
     yield from checks or [Check("queues", "ok", "none yet")]
 
 

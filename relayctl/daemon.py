@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 
 from relayctl import _wire
-from relayctl.errors import PROTOCOL, AnswerLost, DaemonSilent, ForeignDaemon, ForeignProtocol, Refused
-from relayctl.home import home_id
+from relayctl.errors import (
+    PROTOCOL,
+    AnswerLost,
+    DaemonSilent,
+    ForeignDaemon,
+    ForeignProtocol,
+    HomeRefused,
+    Refused,
+)
+from relayctl.home import OTHER_HOME, home_id
 from relayctl.objects import read_object
 
 TYPE_CHECKING = False  # see errors.py
@@ -96,6 +104,7 @@ def find(home: str) -> Daemon | None:
         ForeignDaemon: The daemon there is another home's.
         ForeignProtocol: It speaks another protocol.
         DaemonSilent: Something accepts the connection and does not answer.
+        HomeRefused: The home is no directory, or is closed to us.
     """
     try:
         connection = _wire.connect(home)
@@ -108,6 +117,8 @@ def find(home: str) -> Daemon | None:
         return None
     except (_wire.Silent, _wire.BadAnswer) as error:
         raise DaemonSilent(home) from error
+    except OSError as error:
+        raise HomeRefused(home, error.strerror or str(error), hint=OTHER_HOME) from error
 
 
 def _checked(home: str, connection: _wire.Connection) -> Daemon:

@@ -24,7 +24,7 @@ HINTS = {
     "queue_owned": "another daemon has this queue open: use its RELAY_HOME, or stop it",
     "refused": "`relayctl queue held` shows it; `queue retry` sends it again, `queue discard` gives it up",
     "replay_protection_full": "receipts are kept for 30 days; use another --queue-dir until then",
-    "schema_refused": "a newer version wrote it: upgrade relayd",
+    "schema_refused": "a newer version or another program wrote it: upgrade relayd, or name another --queue-dir",
     "session_table_full": "sessions are forgotten after 30 days of rest; use another --queue-dir until then",
     "stopping": "try again in a moment",
     "storage_failed": "is the disk full or read-only? `relayctl doctor` looks",

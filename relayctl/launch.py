@@ -93,7 +93,10 @@ def _make_private(directory: str) -> None:
     except FileExistsError:
         return
     except FileNotFoundError:
-        _make_private(os.path.dirname(directory))
+        parent = os.path.dirname(directory)
+        if os.path.isdir(parent):  # it takes no directories, as /proc does not
+            raise
+        _make_private(parent)
         _make_private(directory)
 
 

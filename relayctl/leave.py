@@ -50,10 +50,13 @@ def holder(home: str) -> int | None:
     """Name the process that holds a home, by its lock file; None if none holds it.
 
     The file alone proves nothing, since it stays after a crash: the lock on the directory is what counts. It is
-    tried for a moment, in the shared form, so two who look do not hinder each other.
+    tried only if the file names a living process, for a daemon that starts at that moment would find it taken.
     """
     import fcntl
 
+    pid = _named(home)
+    if pid is None or not _lives(pid):
+        return None
     try:
         directory = os.open(home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
@@ -61,7 +64,7 @@ def holder(home: str) -> int | None:
     try:
         fcntl.flock(directory, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _named(home)
+        return pid
     finally:
         os.close(directory)
     return None
@@ -70,9 +73,20 @@ def holder(home: str) -> int | None:
 def _named(home: str) -> int | None:
     try:
         with open(f"{home}/relayd.lock", "rb") as file:
-            return int(file.read(32))
+            pid = int(file.read(32))
     except (OSError, ValueError):
         return None
+    return pid if pid > 0 else None  # the system takes 0 and less for whole groups of processes
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # another user's, and alive
+    return True
 
 
 class Watch:
@@ -83,12 +97,13 @@ class Watch:
         self._handle = _handle_of(pid)
 
     def terminate(self) -> None:
-        """Send SIGTERM."""
+        """Send SIGTERM; a process that was stopped (Ctrl-Z) takes it only when it goes on, so have it go on."""
         try:
-            if self._handle is None:
-                os.kill(self._pid, signal.SIGTERM)
-            else:
-                signal.pidfd_send_signal(self._handle, signal.SIGTERM)
+            for number in (signal.SIGTERM, signal.SIGCONT):
+                if self._handle is None:
+                    os.kill(self._pid, number)
+                else:
+                    signal.pidfd_send_signal(self._handle, number)
         except ProcessLookupError:
             return
 
@@ -128,9 +143,7 @@ def _handle_ended(handle: int) -> bool:
 def _number_gone(pid: int) -> bool:
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
+        if not _lives(pid):
             return True
         time.sleep(_POLL_S)
     return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import Any
 
@@ -11,16 +10,6 @@ from relayctl.errors import QueueRefused
 from relayctl.user import user_as_actor
 
 __all__ = ("backup", "read_status")
-
-# Zeros in the outbox's own words: its fields and limits are written down there and nowhere else.
-_EMPTY = """
-import sys
-from pathlib import Path
-import msgspec
-from relay_queue import bind, empty_status
-binding = bind("local", "relayd", sys.argv[2], "default", "default")
-sys.stdout.buffer.write(msgspec.json.encode(empty_status(Path(sys.argv[1]), binding)))
-"""
 
 
 def read_status(directory: str, *, default: bool) -> dict[str, Any]:
@@ -33,9 +22,9 @@ def read_status(directory: str, *, default: bool) -> dict[str, Any]:
     Raises:
         QueueRefused: The directory is no queue.
     """
-    if default and not os.path.lexists(directory):
-        return json.loads(_run("-c", _EMPTY, directory, user_as_actor()))
-    return json.loads(_run("-m", "relay_queue", "status", directory))
+    # What the daemon binds it to on first use; the zeros are in the outbox's own words.
+    empty = ("--or-empty", "local", "relayd", user_as_actor(), "default", "default") if default else ()
+    return json.loads(_run("status", directory, *empty))
 
 
 def backup(directory: str, file: str, *, force: bool) -> None:
@@ -44,13 +33,13 @@ def backup(directory: str, file: str, *, force: bool) -> None:
     Raises:
         QueueRefused: The directory is no queue, or the file is there and `force` is not set.
     """
-    _run("-m", "relay_queue", "backup", *(["--force"] if force else []), directory, file)
+    _run("backup", *(["--force"] if force else []), directory, file)
 
 
 def _run(*arguments: str) -> bytes:
     import subprocess
 
-    command = [sys.executable, "-P", *arguments]
+    command = [sys.executable, "-P", "-m", "relay_queue", *arguments]
     ended = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, capture_output=True)  # noqa: S603 -- this interpreter and checked words
     if ended.returncode == 0:
         return ended.stdout

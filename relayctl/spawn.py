@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -22,12 +23,14 @@ _MAX_READY_BYTES = 65_536
 _END_TIMEOUT_S = 10.0
 # What the daemon says when another one holds the home.
 _HOME_HELD = "already_running"
+# How it ends, without a word, if someone asked it to leave before it was ready.
+_LEFT = frozenset((0, -signal.SIGTERM, -signal.SIGINT))
 # A fault of the daemon's, whose text is not in its ready line.
 _INTERNAL = "internal"
 
 
 class HomeHeld(Exception):
-    """Another daemon holds the home and does not listen: it is just starting or just leaving.
+    """Another daemon holds the home and does not listen, or ours was asked to leave at once: try again in a moment.
 
     Attributes:
         pid: Its process, if it left its number.
@@ -48,7 +51,7 @@ def spawn(home: str, environ: Mapping[str, str], deadline: float) -> None:
 
     Raises:
         StartFailed: It said, or its end says, why it is not there.
-        HomeHeld: There is another one.
+        HomeHeld: There is another one, or this one was asked to leave before it was ready.
     """
     reading, writing = os.pipe()
     with open(reading, "rb", buffering=0):
@@ -154,6 +157,8 @@ def _tell_why(home: str, said: Mapping[str, Any], status: int | None) -> None:
     cause = str(said.get("detail") or "")
     if said.get("code") == _HOME_HELD:
         raise HomeHeld(said.get("pid"))
+    if not said and status in _LEFT:
+        raise HomeHeld(None)
     if said.get("code") == _INTERNAL:
         raise StartFailed(cause, hint=f"{_stderr_path(home)} has its last words")
     raise StartFailed(cause or _last_words(home) or f"it ended with status {status}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from relay_queue.errors import DirectoryRefused, StorageFailed
 from relay_queue.private import open_private
 from relayd.errors import ConfigRefused, ParameterRefused
 from relayd.events import Happening, Level
@@ -41,7 +43,7 @@ def clean_token(raw: str) -> str | None:
     Raises:
         ParameterRefused: It holds a control character or one outside ASCII. The message does not repeat it.
 
-    Source: facts/peer-contract.md section 5.
+    Source: docs/outbox.md, "Requests".
     """
     token = raw.strip()
     if any(unicodedata.category(char) == "Cc" for char in token):
@@ -83,8 +85,8 @@ class Credentials:
             The servers whose token is another one now.
 
         Raises:
-            ConfigRefused: The file has another shape; what was read before stays in use.
-            DirectoryRefused: The file is not private.
+            ConfigRefused: The file cannot be read, is not private or has another shape; what was read before stays in
+                use.
         """
         async with self._lock:
             return self._adopt(await anyio.to_thread.run_sync(_read, self._path))
@@ -95,13 +97,17 @@ class Credentials:
         Args:
             server_url: Normalised, as queues are bound to it.
             token: As `clean_token` gave it.
+
+        Raises:
+            ConfigRefused: The file that is there cannot be read.
+            StorageFailed: The disk did not take it; the file is as it was.
         """
         async with self._lock:
             tokens = await anyio.to_thread.run_sync(_read, self._path)
             await self._replace({**tokens, server_url: token})
 
     async def remove(self, server_url: str) -> bool:
-        """Forget the token of a server; whether there was one."""
+        """Forget the token of a server; whether there was one. Raises as `put` does."""
         async with self._lock:
             tokens = await anyio.to_thread.run_sync(_read, self._path)
             if server_url not in tokens:
@@ -124,12 +130,9 @@ class Credentials:
 
 
 def _read(path: Path) -> Mapping[str, str]:
-    try:
-        fd = open_private(path, os.O_RDONLY)
-    except FileNotFoundError:
+    raw = _content(path)
+    if raw is None:
         return {}
-    with os.fdopen(fd, "rb") as file:
-        raw = file.read(_MAX_FILE_BYTES + 1)
     try:
         found = msgspec.json.decode(raw, type=_File).servers
         tokens = {url: clean_token(token) for url, token in found.items()}
@@ -139,17 +142,40 @@ def _read(path: Path) -> Mapping[str, str]:
     return {url: token for url, token in tokens.items() if token is not None}
 
 
+def _content(path: Path) -> bytes | None:
+    """Read the file, or None if there is none."""
+    try:
+        with os.fdopen(open_private(path, os.O_RDONLY), "rb") as file:
+            return file.read(_MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except DirectoryRefused as refusal:
+        raise ConfigRefused(str(path), refusal.rule) from None
+    except OSError as error:
+        raise ConfigRefused(str(path), f"cannot be read: {error.strerror}") from error
+
+
 def _write(path: Path, tokens: Mapping[str, str]) -> None:
     """Replace the file in one step: a reader or a crash sees the old one or the new one."""
     aside = path.with_name(path.name + ".new")
-    aside.unlink(missing_ok=True)
-    with os.fdopen(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(_File(dict(tokens)), order="sorted")) + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    text = msgspec.json.format(msgspec.json.encode(_File(dict(tokens)), order="sorted")) + b"\n"
     try:
-        os.fsync(directory)
+        aside.unlink(missing_ok=True)
+        with os.fdopen(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+        _sync(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            aside.unlink()
+        raise StorageFailed(str(path), error.strerror or "the system refused") from error
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
     finally:
-        os.close(directory)
+        os.close(descriptor)

@@ -89,7 +89,7 @@ def home_path(flag: str | None, environ: Mapping[str, str]) -> Path:
         flag: As given by `--home`; `~` is expanded.
         environ: Blank variables count as unset, and so does a relative XDG_STATE_HOME.
 
-    Source: DESIGN.md section 3; XDG Base Directory Specification.
+    Source: docs/operations.md, "The home"; XDG Base Directory Specification.
     """
     named = flag or environ.get(VARIABLE, "").strip()
     try:

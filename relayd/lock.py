@@ -17,7 +17,7 @@ def hold(home: Home) -> DirectoryLock:
         AlreadyRunning: Another process holds it.
         HomeRefused: The disk did not take the holder's name.
 
-    Source: DESIGN.md section 3, "One".
+    Source: docs/decisions/0002-lock-the-directory.md.
     """
     try:
         return DirectoryLock.acquire(home.path, home.lock_file.name)

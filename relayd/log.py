@@ -27,6 +27,13 @@ _Fields = MutableMapping[str, Any]
 
 _MAX_MESSAGE_CHARS = 200
 
+_LEVELS: Mapping[str, int] = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+
 
 def open_log(config: LogConfig, home: Home, environ: Mapping[str, str]) -> Log:
     """Open the log of one daemon.
@@ -41,9 +48,12 @@ def open_log(config: LogConfig, home: Home, environ: Mapping[str, str]) -> Log:
 
 
 def tell(log: Log) -> Callable[[Happening], None]:
-    """Make the subscriber that logs everything that happens."""
+    """Make the subscriber that logs what happens; below the level of the log it does nothing."""
+    least = log.get_effective_level()
 
     def subscriber(happening: Happening) -> None:
+        if _LEVELS[happening.level] < least:
+            return
         name = "".join(f"_{c.lower()}" if c.isupper() else c for c in type(happening).__name__).lstrip("_")
         getattr(log, happening.level)(name, **msgspec.structs.asdict(happening))
 

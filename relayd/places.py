@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from relay_queue.binding import LOCAL, Binding, bind
@@ -35,7 +36,7 @@ class Places:
     @property
     def default(self) -> Path:
         """The directory of the queue that is bound on first use."""
-        return self._home / DEFAULT
+        return _below(self._home, DEFAULT)
 
     def named(self, name: str) -> Path:
         """Give the directory of a queue of this home.
@@ -45,7 +46,7 @@ class Places:
         """
         if _NAME.fullmatch(name) is None:
             raise UnknownQueue
-        return self._home / name
+        return _below(self._home, name)
 
     def name(self, directory: Path) -> str | None:
         """Give the name of a directory below the home's `queue/`; None elsewhere."""
@@ -68,6 +69,12 @@ class Places:
         if ".." in asked.parts:
             raise DirectoryRefused(queue_dir, "must not contain `..`")
         return Path(os.path.realpath(asked.parent)) / asked.name
+
+
+@lru_cache(maxsize=256)
+def _below(home: Path, name: str) -> Path:
+    """Join; for a name asked for again it is the same object, which has its text and its hash ready."""
+    return home / name
 
 
 def default_binding() -> Binding:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Literal
 
 import anyio
@@ -44,6 +46,31 @@ class _Open:
     stack: AsyncExitStack
     users: int = 0
     spoiled: bool = False
+
+
+class _Visit:
+    """One block that holds a queue open; a class, since every request makes one and a generator would cost more."""
+
+    __slots__ = ("_enter", "_entry", "_leave")
+
+    _entry: _Open
+
+    def __init__(
+        self,
+        enter: Callable[[], Awaitable[_Open]],
+        leave: Callable[[_Open, BaseException | None], Awaitable[None]],
+    ) -> None:
+        self._enter = enter
+        self._leave = leave
+
+    async def __aenter__(self) -> Outbox:
+        self._entry = await self._enter()
+        return self._entry.outbox
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._leave(self._entry, error)
 
 
 class QueueRegistry:
@@ -82,8 +109,9 @@ class QueueRegistry:
         self._door = anyio.Lock()
         self._idle = anyio.Event()
 
-    @asynccontextmanager
-    async def use(self, directory: Path, *, bind_default: bool = False) -> AsyncGenerator[Outbox]:
+    def use(
+        self, directory: Path, *, bind_default: bool = False
+    ) -> AbstractAsyncContextManager[Outbox, None]:
         """Hold an open queue for the length of a block.
 
         Args:
@@ -94,15 +122,7 @@ class QueueRegistry:
             NotAQueue: No bound queue is there.
             OutboxError: It cannot be opened, for any reason of `open_outbox`.
         """
-        entry = await self._enter(directory, bind_default=bind_default)
-        try:
-            yield entry.outbox
-        except QueueDamaged:
-            entry.spoiled = True
-            self._bus.publish(events.QueueDamaged(str(directory)))
-            raise
-        finally:
-            await self._leave(entry)
+        return _Visit(partial(self._enter, directory, bind_default=bind_default), self._leave)
 
     async def bind(
         self, directory: Path, binding: Binding, *, mode: Mode | None = None
@@ -248,8 +268,11 @@ class QueueRegistry:
             mode=mode,
         )
 
-    async def _leave(self, entry: _Open) -> None:
+    async def _leave(self, entry: _Open, error: BaseException | None) -> None:
         entry.users -= 1
+        if isinstance(error, QueueDamaged):
+            entry.spoiled = True
+            self._bus.publish(events.QueueDamaged(str(entry.directory)))
         if entry.users:
             return
         if entry.spoiled:

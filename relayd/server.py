@@ -3,10 +3,11 @@
 `uvicorn.Server.run` would wake ten times a second, change the socket's mode and end by signal; only the protocol class
 is used here. Nothing in this module polls.
 
-Source: DESIGN.md section 3.
+Source: docs/decisions/0001-http-over-a-unix-socket.md.
 """
 
 import asyncio
+import re
 import select
 
 import anyio
@@ -25,6 +26,9 @@ _KEEP_ALIVE_S = 60
 
 _QUIET_TURNS = 3
 """Turns of the loop from accepting a connection to its first request: accept, set up, read."""
+
+_UPGRADE = re.compile(rb"(?<=\n)upgrade(?=[ \t]*:)", re.IGNORECASE)
+"""The header by which clients such as `curl --http2` offer to go on with another protocol."""
 
 _CANCEL_S = 5.0
 """How long cancelled requests may take to end."""
@@ -153,11 +157,33 @@ class _Connection(HttpToolsProtocol):
     def __init__(self, server: Server, config: UvicornConfig, state: ServerState) -> None:
         super().__init__(config=config, server_state=state, app_state={})
         self._server = server
+        self._in_body = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to serve the connection."""
         super().connection_made(transport)
         self._server.made(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, deaf to offers of another protocol: the parser would keep the request's body for that one.
+
+        Source: RFC 9110 section 7.8, "A server MAY ignore a received Upgrade header field".
+        """
+        if not self._in_body:
+            head, end, rest = data.partition(b"\r\n\r\n")
+            if _UPGRADE.search(head):
+                data = _UPGRADE.sub(b"ignored", head) + end + rest
+        super().data_received(data)
+
+    def on_headers_complete(self) -> None:
+        """Begin a request; what follows is its body."""
+        super().on_headers_complete()
+        self._in_body = True
+
+    def on_message_complete(self) -> None:
+        """End a request; what follows is another one's head."""
+        super().on_message_complete()
+        self._in_body = False
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""

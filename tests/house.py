@@ -54,10 +54,15 @@ class House(NamedTuple):
         return directory
 
     async def enqueue(
-        self, directory: Path, envelopes: Iterable[dict[str, Any]], *, wake: bool = True
+        self,
+        directory: Path,
+        envelopes: Iterable[dict[str, Any]],
+        *,
+        wake: bool = True,
+        bind_default: bool = False,
     ) -> Enqueued:
         """Store events and wake the courier."""
-        async with self.registry.use(directory) as outbox:
+        async with self.registry.use(directory, bind_default=bind_default) as outbox:
             enqueued = await outbox.enqueue(parse(msgspec.json.encode(list(envelopes))))
         if wake:
             self.dispatcher.wake(directory)
@@ -115,8 +120,9 @@ async def house(
     limits: Limits = LIMITS,
     ticks: Ticks = SYSTEM,
     local: BatchReceiver | None = None,
+    before: Callable[[Home], None] = lambda _: None,
 ) -> AsyncGenerator[House]:
-    """Run delivery for the length of a block, then stop it as a daemon does."""
+    """Run delivery for the length of a block, then stop it as a daemon does; `before` is done just before it begins."""
     opening = partial(open_outbox, limits=limits, ticks=ticks)
     home = Home(path / "home")
     prepare(home)
@@ -131,6 +137,7 @@ async def house(
             home, store, registry, credentials, dispatcher, receiver, Feed(store), bus, [], [anyio.Event()]
         )
         bus.subscribe(parts._hear)
+        before(home)
         try:
             async with anyio.create_task_group() as group:
                 await group.start(dispatcher.run)

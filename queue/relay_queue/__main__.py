@@ -1,6 +1,6 @@
 """`python -m relay_queue`: look at a queue, or copy it, without the daemon.
 
-    python -m relay_queue status DIR             its status as JSON
+    python -m relay_queue status DIR             its status as JSON; --or-empty gives zeros if it is not bound yet
     python -m relay_queue backup DIR FILE        a consistent copy; --force replaces FILE
 
 Exit codes: 0 done, 2 not done, with one sentence on standard error.
@@ -13,10 +13,11 @@ from pathlib import Path
 
 import msgspec
 
+from relay_queue.binding import bind
 from relay_queue.directory import check_directory, queue_file
-from relay_queue.errors import OutboxError
+from relay_queue.errors import NotAQueue, OutboxError
 from relay_queue.sqlite.backup import copy_database
-from relay_queue.status import read_status
+from relay_queue.status import Status, empty_status, read_status
 
 __all__ = ("main",)
 
@@ -28,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = _parser().parse_args(arguments)
     try:
         if chosen.command == "status":
-            _show(chosen.directory.absolute())
+            _show(_status(chosen.directory.absolute(), chosen.or_empty))
         else:
             _copy(chosen.directory.absolute(), chosen.file.absolute(), replace=chosen.force)
     except (OutboxError, OSError) as error:
@@ -42,6 +43,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     status = commands.add_parser("status", help="print the status of a queue as JSON")
     status.add_argument("directory", type=Path)
+    status.add_argument(
+        "--or-empty",
+        nargs=5,
+        metavar=("SERVER_URL", "PRODUCER", "ACTOR", "WORKSPACE", "PROJECT"),
+        help="if no queue is there yet: zeros, as of a new one bound to this",
+    )
     backup = commands.add_parser("backup", help="copy a queue's database, also while it is in use")
     backup.add_argument("directory", type=Path)
     backup.add_argument("file", type=Path)
@@ -49,8 +56,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _show(directory: Path) -> None:
-    text = msgspec.json.format(msgspec.json.encode(read_status(directory)), indent=2)
+def _status(directory: Path, binding: Sequence[str] | None) -> Status:
+    """Read a status, creating nothing; without a queue there, an empty one if that was asked for."""
+    try:
+        return read_status(directory)
+    except NotAQueue:
+        if binding is None:
+            raise
+        return empty_status(directory, bind(*binding))
+
+
+def _show(status: Status) -> None:
+    text = msgspec.json.format(msgspec.json.encode(status), indent=2)
     sys.stdout.write(text.decode() + "\n")
 
 

@@ -60,7 +60,7 @@ def read_ack(raw: bytes, n: int) -> Ack:
     Raises:
         AckRefused: It cannot be read, or contradicts itself or the batch; nothing of it may be applied.
 
-    Source: `docs/outbox.md`, "Acknowledgements".
+    Source: docs/outbox.md, "Acknowledgements".
     """
     ack = _parsed(raw)
     _require_known_once(ack, _MEMBERS)

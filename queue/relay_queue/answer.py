@@ -72,7 +72,7 @@ def judge(status: int, body: bytes, n: int) -> Answer:
         body: As much of it as an acknowledgement may have, and one byte more if there was more.
         n: Events in the batch.
 
-    Source: `docs/outbox.md`, "What an answer does".
+    Source: docs/outbox.md, "What an answer does".
     """
     label = f"http {status}"
     if status == _OK:

@@ -43,7 +43,7 @@ def bind(server_url: str, producer: str, actor: str, workspace: str, project: st
     Raises:
         BindingRefused: A field breaks its rule; the first one is named, and never its value.
 
-    Source: `docs/outbox.md`, "Binding".
+    Source: docs/outbox.md, "Binding".
     """
     binding = Binding(
         LOCAL if server_url == LOCAL else normalise_url(server_url), producer, actor, workspace, project

@@ -15,7 +15,7 @@ from relay_queue.statements import SQL, json_list
 from relay_queue.store import Store
 from relay_queue.urls import Urls
 
-__all__ = ("choose", "release")
+__all__ = ("choose",)
 
 SCANNED_HEADS = 1024
 """How many ready heads one selection looks at, so that large ones cannot make it long."""
@@ -63,13 +63,6 @@ def choose(store: Store, connection: sqlite3.Connection, want: Select) -> Batch 
     batch = Batch(number, items, cost, window_ends_ms - now_ms)
     store.hand_out(batch)
     return batch
-
-
-def release(store: Store, connection: sqlite3.Connection) -> None:
-    """Forget the batch under way; its stamps stay, for a server may have seen it."""
-    delivery = pace.read(connection)
-    if store.under_way(delivery) is not None:
-        pace.write(connection, msgspec.structs.replace(delivery, under_way=0))
 
 
 def _fitting(

@@ -75,7 +75,7 @@ class QueueClock:
         saved_wall_ms: Wall time at that commit.
         ticks: Where time comes from.
 
-    Source: DESIGN.md section 5, "A queue clock".
+    Source: docs/outbox.md, "The clock".
     """
 
     def __init__(self, saved_queue_ms: int, saved_wall_ms: int, ticks: Ticks = SYSTEM) -> None:
@@ -112,11 +112,6 @@ class QueueClock:
         if abs(jumped_ms) > JUMP_MS and not torn:
             self._unsaved.append(Jump(self._queue_ms, jumped_ms, while_open=True))
         return Snapshot(self._queue_ms, self._wall_ms)
-
-    def wall(self, queue_ms: int) -> int:
-        """Wall time of a moment of queue time as the wall clock counts now; for people, not for rules."""
-        now = self.snapshot()
-        return now.wall_ms - (now.queue_ms - queue_ms)
 
     @property
     def unsaved(self) -> tuple[Jump, ...]:

@@ -1,6 +1,7 @@
 """The directory of a queue: what lies in it, whose it is, how it becomes one."""
 
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -21,6 +22,11 @@ PLACE: Final = "--queue-dir"
 """What a person sets to choose another directory."""
 
 Mode = Literal["auto", "manual"]
+
+_BIND_WAIT_S: Final = 1.0
+"""How long to let somebody finish who is binding the same directory; it takes them a few fsyncs."""
+
+_BIND_RETRY_S: Final = 0.010
 
 
 class _Bound(msgspec.Struct, frozen=True, array_like=True):
@@ -46,10 +52,10 @@ def check_directory(directory: Path) -> None:
         NotAQueue: There is no directory or no database.
         DirectoryRefused: It is not private, or a symbolic link.
     """
-    if not directory.is_symlink() and not directory.exists():
+    if not _is_there(directory):
         raise NotAQueue(str(directory), "there is no such directory")
     ensure_private_dir(directory, create=False, variable=PLACE)
-    if not queue_file(directory).exists():
+    if not _is_there(queue_file(directory)):
         raise NotAQueue(str(directory), "holds no queue; bind it first")
 
 
@@ -110,13 +116,23 @@ def bind(directory: Path, binding: Binding, *, mode: Mode = "auto", ticks: Ticks
     Raises:
         BindingMismatch: The queue is bound to something else.
         DirectoryRefused: The place is not private, or holds other things.
-        QueueOwned: Another process is binding it now.
+        QueueOwned: Another process has it, and does not bind it either.
     """
     if mode not in get_args(Mode):
         message = "mode is auto or manual"
         raise ValueError(message)
-    if _is_bound(directory, binding):
-        return False
+    give_up_s = time.monotonic() + _BIND_WAIT_S
+    while not _is_bound(directory, binding):
+        try:
+            return _bind(directory, binding, mode, ticks)
+        except QueueOwned:  # who binds it now decides what it is bound to
+            if time.monotonic() >= give_up_s:
+                raise
+            time.sleep(_BIND_RETRY_S)
+    return False
+
+
+def _bind(directory: Path, binding: Binding, mode: Mode, ticks: Ticks) -> bool:
     ensure_private_dir(directory, create=True, variable=PLACE)
     with lock(directory):
         _refuse_strangers(directory)
@@ -131,7 +147,7 @@ def bind(directory: Path, binding: Binding, *, mode: Mode = "auto", ticks: Ticks
 
 def _is_bound(directory: Path, binding: Binding) -> bool:
     """Compare with what is there, without owning it: the queue may be open elsewhere."""
-    if not queue_file(directory).exists():
+    if not _is_there(queue_file(directory)):
         return False
     check_directory(directory)
     try:
@@ -145,9 +161,24 @@ def _is_bound(directory: Path, binding: Binding) -> bool:
     return True
 
 
+def _is_there(path: Path) -> bool:
+    """Whether something has this name, be it a link to nowhere.
+
+    Raises:
+        DirectoryRefused: The system does not tell: the name is too long, or a directory above it is closed to us.
+    """
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise DirectoryRefused(str(path), f"cannot be looked at ({error.strerror})") from error
+    return True
+
+
 def _refuse_strangers(directory: Path) -> None:
     """Hold that a new queue begins in an empty directory: what else lies there may be somebody's work."""
-    if queue_file(directory).exists():
+    if _is_there(queue_file(directory)):
         return
     if any(not entry.name.endswith(OWNER_FILE) for entry in directory.iterdir()):
         raise DirectoryRefused(str(directory), "is neither empty nor a queue")

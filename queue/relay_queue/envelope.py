@@ -3,12 +3,13 @@
 An envelope is an object of `event_id`, `agent`, `event` and `body`. All problems of an input are found at once. Long
 inputs are read in slices, so that a caller can yield between them: `split` once, then `read` as often as it likes.
 
-Source: `docs/outbox.md`, "What is accepted".
+Source: docs/outbox.md, "What is accepted".
 """
 
 import codecs
 import hashlib
 import re
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from typing import TypeGuard, cast
@@ -171,13 +172,23 @@ def _split_slowly(text: str) -> list[msgspec.Raw]:
     return entries
 
 
+class _Kept(threading.local):
+    """What each thread keeps: a reader takes as long to make as a short event to read."""
+
+    def __init__(self) -> None:
+        self.reader = json_text.Reader()
+
+
+_KEPT = _Kept()
+
+
 class _Envelopes:
     """Reads envelopes one after another and notes every rule that they break."""
 
     def __init__(self, limits: Limits) -> None:
         self.problems: list[Problem] = []
         self._limits = limits
-        self._reader = json_text.Reader()
+        self._reader = _KEPT.reader
         self._index = 0
         self._sound = True
 

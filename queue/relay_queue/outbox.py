@@ -19,7 +19,7 @@ from relay_queue.answer import Answer
 from relay_queue.arrivals import Submission
 from relay_queue.batch import Batch, Select
 from relay_queue.binding import Binding
-from relay_queue.choose import choose, release
+from relay_queue.choose import choose
 from relay_queue.clock import SYSTEM, Ticks
 from relay_queue.directory import Mode
 from relay_queue.envelope import Event
@@ -181,8 +181,15 @@ class Outbox:
         )
 
     async def release(self) -> None:
-        """Forget the batch under way, if there is one: its answer will not come. Stamps stay."""
-        await self._writer.run(lambda connection: release(self._store, connection))
+        """Forget the batch under way, if there is one: its answer will not come. Stamps stay.
+
+        It takes its turn behind a selection whose caller was cancelled, but needs no disk that works: the one that
+        did not take an answer would not take this either.
+        """
+        try:
+            await self._writer.run(lambda _: self._store.forget())
+        except OutboxError:
+            self._store.forget()
 
     async def lift_backoff(self) -> int:
         """Make failed heads ready and end the back-off of the queue, as a flush does first; count the heads."""
@@ -293,14 +300,6 @@ class Outbox:
             forgotten, reach = await self._writer.run(slice_of)
             sessions += forgotten
         return Pruned(receipts, sessions)
-
-    def check_binding(self, binding: Binding) -> None:
-        """Compare with another binding.
-
-        Raises:
-            BindingMismatch: They differ.
-        """
-        place.compare(self.binding, binding)
 
 
 @asynccontextmanager

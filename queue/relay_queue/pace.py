@@ -21,7 +21,7 @@ class Pace(msgspec.Struct, frozen=True, array_like=True):
         batch_items: Batch size while halved; None for the limit.
         batches: Number of the last batch.
         under_way: 1 while that batch waits for its answer. It is true only together with the batch
-            that the process holds in memory: a crash leaves it at 1.
+            that the process holds in memory: a crash, or a release, leaves it at 1.
         last_error: Label of the last failure; None after a success.
         last_delivered_ms: When an event was last acknowledged.
     """

@@ -1,11 +1,12 @@
 """Directories and files that only their owner can use, and the lock on a directory."""
 
+import errno
 import fcntl
 import os
 import stat
 from typing import Self
 
-from relay_queue.errors import DirectoryRefused, NetworkFilesystem
+from relay_queue.errors import DirectoryRefused, NetworkFilesystem, OutboxError, StorageFailed
 from relay_queue.mounts import network_filesystem
 
 __all__ = (
@@ -23,6 +24,7 @@ AnyPath = str | os.PathLike[str]
 _DIR_MODE = 0o700
 _FILE_MODE = 0o600
 _OTHERS = 0o077
+_PASSING = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE))
 _SAFE_OPEN = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # non-blocking: a planted FIFO must not hang us
 
 
@@ -36,6 +38,7 @@ def ensure_private_dir(path: AnyPath, *, create: bool, variable: str) -> None:
 
     Raises:
         DirectoryRefused: It, or its parent, is missing, or it is not private.
+        StorageFailed: The disk is full, or the system cannot do more just now.
         NetworkFilesystem: Neither locks nor the WAL can be trusted there.
     """
     name = _plain_path(path)
@@ -131,6 +134,7 @@ class DirectoryLock:
         Raises:
             BlockingIOError: Another holds it; `owner_pid` may tell who.
             DirectoryRefused: The directory is missing, replaced just now, or may not be written to.
+            StorageFailed: The disk is full, or the system cannot do more just now.
         """
         name = os.fspath(path)
         lock = cls(name, owner_file, _lock_dir(name))
@@ -138,7 +142,7 @@ class DirectoryLock:
             lock._write_owner()
         except OSError as error:
             lock.release()
-            raise DirectoryRefused(name, f"cannot be written to ({os.strerror(error.errno or 0)})") from error
+            raise _refusal(name, "cannot be written to", error) from error
         return lock
 
     def release(self) -> None:
@@ -185,7 +189,7 @@ def _make_dir(name: str) -> None:
     except FileNotFoundError:
         raise DirectoryRefused(name, "its parent directory does not exist") from None
     except OSError as error:
-        raise DirectoryRefused(name, f"cannot be made ({error.strerror})") from error
+        raise _refusal(name, "cannot be made", error) from error
     if stat.S_IMODE(os.lstat(name).st_mode) & _DIR_MODE != _DIR_MODE:
         os.chmod(name, _DIR_MODE)  # noqa: PTH101 - an umask such as 0777 took bits we need
 
@@ -196,7 +200,7 @@ def _check_dir(name: str) -> None:
     except FileNotFoundError:
         raise DirectoryRefused(name, "does not exist") from None
     except OSError as error:
-        raise DirectoryRefused(name, f"cannot be looked at ({error.strerror})") from error
+        raise _refusal(name, "cannot be looked at", error) from error
     if stat.S_ISLNK(found.st_mode):
         raise DirectoryRefused(name, "must not be a symbolic link")
     if not stat.S_ISDIR(found.st_mode):
@@ -235,12 +239,20 @@ def _check_owner(name: str, found: os.stat_result, mode: int) -> None:
         raise DirectoryRefused(name, f"is open to other users (mode {shown:04o}, must be {mode:04o})")
 
 
+def _refusal(name: str, what: str, error: OSError) -> OutboxError:
+    """Tell a place that will not do from a disk or a system that cannot do more just now."""
+    reason = os.strerror(error.errno or 0)
+    if error.errno in _PASSING:
+        return StorageFailed(name, reason)
+    return DirectoryRefused(name, f"{what} ({reason})")
+
+
 def _lock_dir(name: str) -> int:
     """Lock the directory that has this name now; one moved away meanwhile would guard nothing."""
     try:
         descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | _SAFE_OPEN)
     except OSError as error:
-        raise DirectoryRefused(name, f"cannot be opened ({error.strerror})") from error
+        raise _refusal(name, "cannot be opened", error) from error
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         same = os.path.samestat(os.fstat(descriptor), os.lstat(name))
@@ -249,7 +261,7 @@ def _lock_dir(name: str) -> int:
         raise
     except OSError as error:
         os.close(descriptor)
-        raise DirectoryRefused(name, f"cannot be locked ({error.strerror})") from error
+        raise _refusal(name, "cannot be locked", error) from error
     if not same:
         os.close(descriptor)
         raise DirectoryRefused(name, "was replaced while it was opened")

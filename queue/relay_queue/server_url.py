@@ -38,7 +38,7 @@ def normalise_url(url: str) -> str:
     Raises:
         BindingRefused: It is no base URL; the message does not repeat it.
 
-    Source: `docs/outbox.md`, "Binding".
+    Source: docs/outbox.md, "Binding".
     """
     stripped = url.strip(" ")
     if _UNPRINTABLE.search(stripped):

@@ -20,7 +20,8 @@ JUMPS_KEPT = 100
 class Store:
     """Binding, limits, clock and the batch under way of one queue.
 
-    All of it belongs to the writer's thread, but for `now_ms`, which readers ask from elsewhere.
+    All of it belongs to the writer's thread, but for `now_ms`, which readers ask from elsewhere, and for `forget`
+    where the writer did not take it.
     """
 
     def __init__(
@@ -48,6 +49,10 @@ class Store:
         before = self._batches.get(batch.number - 1)
         self._batches = {} if before is None else {before.number: before}
         self._batches[batch.number] = batch
+
+    def forget(self) -> None:
+        """Forget the batch under way, whatever the file says of it."""
+        self._batches = {}
 
     def under_way(self, delivery: pace.Pace) -> Batch | None:
         """Give the batch that waits for its answer, if there is one.

@@ -106,6 +106,8 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         _complain("interrupted")
         return _INTERRUPTED
+    except UnicodeEncodeError:  # bytes of an argument that the system's encoding made no text of
+        _complain("an argument is not UTF-8, which the daemon's protocol needs")
     except OSError as error:
         _report_system(error)
     else:
@@ -153,16 +155,19 @@ def _report_system(error: OSError) -> None:
     if not isinstance(error, BrokenPipeError):  # whoever read the output has enough
         where = f"{error.filename}: " if error.filename else ""
         _complain(f"{where}{error.strerror or error}")
-    _drop_output()
+    _drop(1)
 
 
 def _complain(message: str, *, details: Sequence[str] = (), hint: str = "") -> None:
     lines = [f"error: {' '.join(message.split())}", *(f"  {detail}" for detail in details)]
-    click.echo("\n".join([*lines, *([f"hint: {hint}"] if hint else [])]), err=True)
+    try:
+        click.echo("\n".join([*lines, *([f"hint: {hint}"] if hint else [])]), err=True)
+    except OSError:  # a full disk or a closed pipe behind it: the exit code still tells
+        _drop(2)
 
 
-def _drop_output() -> None:
-    """Let the interpreter's last flush of standard output go nowhere, for it would fail again."""
+def _drop(descriptor: int) -> None:
+    """Let the interpreter's last flush of a standard stream go nowhere, for it would fail again."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
+    os.dup2(nowhere, descriptor)
     os.close(nowhere)

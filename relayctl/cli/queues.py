@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
@@ -30,7 +31,9 @@ def list_queues(client: Client, *, queue_dir: str | None, as_json: bool) -> None
     """List every queue this daemon knows, or one."""
     queues: list[dict[str, Any]] = client.ask("GET", "/v1/queues", again=True)["queues"]
     if queue_dir is not None:
-        directory = client.queue_dir(queue_dir)
+        directory = os.path.realpath(
+            client.queue_dir(queue_dir)
+        )  # the daemon's own spelling has no links in it
         queues = [row for row in queues if row["queue_dir"] == directory]
     show({"queues": queues}, _queues_table, as_json=as_json)
 

@@ -24,8 +24,8 @@ def all_routes() -> list[BaseRoute]:
     from relayd.api import credentials, events, feed, health, held, hook, queues, status
 
     rooms: Sequence[Sequence[BaseRoute]] = (
-        health.routes,
         events.routes,
+        health.routes,
         hook.routes,
         status.routes,
         queues.routes,
@@ -78,12 +78,10 @@ class App:
 
     def _look_for_damage(self, error: OutboxError | RelaydError) -> None:
         """Tell of a damaged `relay.db`, once; a damaged queue is told by who opened it."""
+        if not isinstance(error, QueueDamaged) or self._services.stopping.is_set():
+            return
         database = str(self._services.home.database)
-        if (
-            isinstance(error, QueueDamaged)
-            and error.path == database
-            and not self._services.stopping.is_set()
-        ):
+        if error.path == database:
             self._services.bus.publish(StoreDamaged(database))
 
     async def _tell(

@@ -3,7 +3,7 @@
 from typing import TypeVar
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from relay_queue.limits import LIMITS
 from relayd.errors import ParameterRefused, PayloadTooLarge
@@ -30,17 +30,24 @@ async def read_body(request: Request, limit_bytes: int = SMALL_BYTES) -> bytes:
 
     Raises:
         PayloadTooLarge: It is over the limit.
+        ClientDisconnect: The client went away before its end.
     """
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit_bytes:
         raise PayloadTooLarge(limit_bytes)
     chunks: list[bytes] = []
     held = 0
-    async for chunk in request.stream():
+    more = True
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        chunk = message.get("body", b"")
         held += len(chunk)
         if held > limit_bytes:
             raise PayloadTooLarge(limit_bytes)
         chunks.append(chunk)
+        more = message.get("more_body", False)
     return b"".join(chunks)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.routing import Route
 
+from relayd.api.asked import parameter
 from relayd.api.body import FILE_BYTES, read_body
 from relayd.api.intake import parse_events, take
 from relayd.api.response import Json
@@ -17,7 +18,8 @@ __all__ = ("routes",)
 async def post_events(request: Request) -> Json:
     """POST /v1/events: store events in the queue that `?queue=` names; answered once they are on disk."""
     relay = services(request)
-    directory = relay.registry.places.named(request.query_params.get("queue", DEFAULT))
+    name = parameter(request, "queue")
+    directory = relay.registry.places.named(DEFAULT if name is None else name)
     raw = await read_body(request, FILE_BYTES)
     return Json(await take(relay, directory, await parse_events(raw)))
 

@@ -3,6 +3,7 @@
 from starlette.requests import Request
 from starlette.routing import Route
 
+from relayd.api.asked import parameter
 from relayd.api.response import Json
 from relayd.errors import ParameterRefused
 from relayd.receiver.feed import MAX_PAGE, PAGE
@@ -28,7 +29,7 @@ async def feed(request: Request) -> Json:
 
 
 def _number(request: Request, name: str, least: int, most: int) -> int | None:
-    text = request.query_params.get(name)
+    text = parameter(request, name)
     if text is None:
         return None
     if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS and least <= int(text) <= most):

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from relay_queue.binding import LOCAL, bind
 from relay_queue.errors import OutboxError
 from relay_queue.status import Status, read_status
-from relayd.api.asked import number, place
+from relayd.api.asked import number, parameter, place
 from relayd.api.body import FILE_BYTES, read_body, read_json
 from relayd.api.intake import parse_file, take
 from relayd.api.response import Json
@@ -121,7 +121,7 @@ async def _lines(report: Report) -> AsyncIterator[bytes]:
 
 
 def _max_batches(request: Request) -> int | None:
-    if request.query_params.get("all") == "true":
+    if parameter(request, "all") == "true":
         return None
     return max(number(request, "max_batches", MAX_BATCHES), 1)
 

@@ -144,7 +144,7 @@ class _Round:
 
     async def run(self) -> int:
         """Deliver; how many batches were sent."""
-        sender = await self._depot.senders.to(self._outbox.binding.server_url)
+        sender = await self._depot.senders.to(self._outbox.binding)
         batch = await self._outbox.select()
         try:
             while batch is not None:
@@ -201,5 +201,5 @@ async def tell(bus: events.Bus, outbox: Outbox, batch: Batch, made: Attempt, app
 
 async def release(outbox: Outbox) -> None:
     """Forget the batch under way on the way out of a failure, without hiding it."""
-    with anyio.CancelScope(shield=True), suppress(OutboxError):
+    with anyio.CancelScope(shield=True):
         await outbox.release()

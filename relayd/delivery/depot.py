@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import ClassVar
 
 import anyio
 
@@ -17,13 +18,22 @@ from relayd.delivery.senders import Senders
 from relayd.errors import RelaydError
 from relayd.queues import MAX_OPEN, QueueRegistry
 
-__all__ = ("COURIERS", "FLUSHES", "Depot")
+__all__ = ("COURIERS", "FLUSHES", "Depot", "StoreFailed")
 
 COURIERS = 12
 """Courier rounds at once."""
 
 FLUSHES = MAX_OPEN - COURIERS - 1
 """Flushes at once: couriers and flushes together leave one open queue to intake."""
+
+
+class StoreFailed(events.Happening, frozen=True):
+    """`relay.db` could not be read or written; couriers go on, and what needed it is done later."""
+
+    level: ClassVar[events.Level] = "warning"
+
+    code: str
+    detail: str
 
 
 class Depot:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from relay_queue.errors import OutboxError
+from relay_queue.backoff import delay_ms
+from relay_queue.errors import OutboxError, QueueDamaged
 from relayd import events
 from relayd.credentials import Credentials
 from relayd.delivery.courier import Courier
-from relayd.delivery.depot import Depot
+from relayd.delivery.depot import Depot, StoreFailed
 from relayd.delivery.flush import Flush, Order
 from relayd.delivery.progress import Lines, Report, open_lines
 from relayd.delivery.senders import Senders
@@ -62,7 +64,7 @@ class Dispatcher:
             async with anyio.create_task_group() as group:
                 self._group = group
                 task_status.started()
-                group.start_soon(self._visit_all)
+                group.start_soon(self._with_store, self._visit_all)
                 while not self._stop.is_set():
                     with anyio.move_on_after(_CHORES_EVERY_S):
                         await self._stop.wait()
@@ -160,18 +162,39 @@ class Dispatcher:
             directory = Path(row.queue_dir)
             if not self._registry.exists(directory):
                 self._depot.bus.publish(events.QueueMissing(row.queue_dir))
-                await self._registry.note_problem(directory, "the directory is missing")
+                with suppress(OutboxError):  # its row stays as it was, so that the next start looks again
+                    await self._registry.note_problem(directory, "the directory is missing")
             elif row.mode == "auto" and (row.is_open or row.next_due_wall_ms is not None):
                 self._send_courier(directory, unpark=True)
 
     def _credentials_changed(self, servers: frozenset[str]) -> None:
         if self._group is not None:
-            self._group.start_soon(self._unpark, servers)
+            self._group.start_soon(self._with_store, lambda: self._unpark(servers))
 
     async def _unpark(self, servers: frozenset[str]) -> None:
         for row in await self._registry.listed():
             if row.mode == "auto" and row.server_url in servers:
                 self._send_courier(Path(row.queue_dir), unpark=True)
+
+    async def _with_store(self, work: Callable[[], Awaitable[object]]) -> None:
+        """Do what needs `relay.db`, again later if it is busy or its disk full: couriers go on without it.
+
+        Raises:
+            QueueDamaged: It never will be read again; whoever runs this daemon ends it.
+        """
+        failures = 0
+        while not self._stop.is_set():
+            try:
+                await work()
+            except QueueDamaged:
+                raise
+            except OutboxError as error:
+                self._depot.bus.publish(StoreFailed(error.code, str(error)))
+            else:
+                return
+            failures += 1
+            with anyio.move_on_after(delay_ms(failures, random.random) / 1000):
+                await self._stop.wait()
 
     async def _chores(self) -> None:
         for directory in self._registry.open_now():
@@ -180,5 +203,5 @@ class Dispatcher:
                     await outbox.prune()
             except OutboxError as error:
                 self._depot.report(directory, error)
-        await self._store.prune()
+        await self._with_store(self._store.prune)
         await self._depot.reread_credentials()

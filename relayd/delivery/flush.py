@@ -92,7 +92,7 @@ class Flush:
     async def _deliver(self) -> None:
         was_parked = (await self._outbox.status()).needs_auth
         await self._outbox.lift_backoff()
-        sender = await self._depot.senders.to(self._outbox.binding.server_url)
+        sender = await self._depot.senders.to(self._outbox.binding)
         batch = None if self._is_over(0) else await self._select()
         try:
             while batch is not None:

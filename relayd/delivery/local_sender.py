@@ -15,16 +15,22 @@ __all__ = ("BatchReceiver", "LocalSender")
 class BatchReceiver(Protocol):
     """What a receiver offers here."""
 
-    async def batch(self, raw: bytes) -> tuple[int, bytes]:
-        """Take one batch: HTTP status and acknowledgement."""
+    async def batch(self, raw: bytes, *, actor: str | None = None) -> tuple[int, bytes]:
+        """Take one batch of an actor: HTTP status and acknowledgement."""
         ...
 
 
 class LocalSender:
-    """Hands batches to a receiver in this process; tokens mean nothing to it."""
+    """Hands batches to a receiver in this process; tokens mean nothing to it.
 
-    def __init__(self, receiver: BatchReceiver) -> None:
+    Args:
+        receiver: Takes them.
+        actor: Of the queue they come from, since no item of a batch says so.
+    """
+
+    def __init__(self, receiver: BatchReceiver, actor: str) -> None:
         self._receiver = receiver
+        self._actor = actor
 
     async def post(self, body: bytes, *, token: str | None, timeout_s: float) -> Reply:  # noqa: ARG002 - the seam's shape
         """Deliver one batch.
@@ -34,7 +40,7 @@ class LocalSender:
         """
         try:
             with anyio.fail_after(timeout_s):
-                status, ack = await self._receiver.batch(body)
+                status, ack = await self._receiver.batch(body, actor=self._actor)
         except OutboxError as error:
             raise ReplyLost(error.code) from error
         except TimeoutError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 import anyio.to_thread
 
-from relay_queue.binding import LOCAL
+from relay_queue.binding import LOCAL, Binding
 from relayd.delivery.local_sender import BatchReceiver, LocalSender
 from relayd.delivery.sender import Sender
 
@@ -26,16 +26,17 @@ class Senders:
     """
 
     def __init__(self, receiver: BatchReceiver, *, proxy: str | None = None) -> None:
-        self._local = LocalSender(receiver)
+        self._receiver = receiver
         self._proxy = proxy
         self._remote: dict[str, Sender] = {}
         self._client: httpx.AsyncClient | None = None
         self._opening = anyio.Lock()
 
-    async def to(self, server_url: str) -> Sender:
-        """Give the way to a server."""
+    async def to(self, binding: Binding) -> Sender:
+        """Give the way to where a queue is bound."""
+        server_url = binding.server_url
         if server_url == LOCAL:
-            return self._local
+            return LocalSender(self._receiver, binding.actor)
         if server_url not in self._remote:
             async with self._opening:
                 # httpx and the system's certificates cost a tenth of a second: off the loop, and only where needed.

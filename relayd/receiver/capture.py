@@ -1,6 +1,6 @@
 """The member `_ai_memory_capture`: what a sender's capture policy says about an event.
 
-Source: peer-contract Appendix A, "`_ai_memory_capture`".
+Source: docs/receiver.md, "Capture block".
 """
 
 from typing import Annotated, Any, Final, Literal

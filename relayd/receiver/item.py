@@ -62,7 +62,7 @@ def read_item(parameters: Parameters, body: object, taking: Taking) -> Arrival |
         body: Any JSON value; what is no object has no members.
         taking: Of its request.
 
-    Source: peer-contract Appendix A, "Per item, in order".
+    Source: docs/receiver.md, "Per item, in order".
     """
     if not aliases_hold(parameters):
         return "dropped_invalid"
@@ -137,7 +137,7 @@ def _object(body: Json, name: str) -> Json:
 def _occurred_at_ms(body: Json, received_at_ms: int) -> int:
     """Take the time the sender gives, if it can be: after 1970 and no more than five minutes ahead; else when it came.
 
-    Source: peer-contract Appendix A, "Bodies".
+    Source: docs/receiver.md, "Time".
     """
     try:
         told = msgspec.convert(body.get("occurred_at"), _Instant)

@@ -12,7 +12,7 @@ AGENTS: Final = frozenset(
         "copilot-cli", "grizzybot", "other",
     )
 )  # fmt: skip
-"""The agents the contract knows. Source: peer-contract Appendix A, "Agents"."""
+"""The agents the contract knows. Source: docs/receiver.md, "Names"."""
 
 _AGENT_SPELLINGS: Final = {"opencode": "open-code"}
 
@@ -22,7 +22,7 @@ EVENTS: Final = frozenset(
         "notification", "stop", "session-end", "subagent-start", "subagent-stop",
     )
 )  # fmt: skip
-"""The canonical events; everything else is `other`. Source: peer-contract Appendix A, "Canonical events"."""
+"""The canonical events; everything else is `other`. Source: docs/receiver.md, "Names"."""
 
 _EVENT_SPELLINGS: Final = {
     "user-prompt": "user-prompt-submit",

@@ -26,7 +26,7 @@ _NONE: Parameters = MappingProxyType({})
 def read_url(url: str) -> Parameters:
     """Decode what follows the first `?`; where the URL points to does not matter, nor is a fragment cut off.
 
-    Source: peer-contract Appendix A, "URL".
+    Source: docs/receiver.md, "URL".
     """
     return read_query(url.partition("?")[2])
 
@@ -60,7 +60,7 @@ def flag(value: str | None) -> bool:
 def aliases_hold(parameters: Parameters) -> bool:
     """Whether former names of a project are well formed and come with the identity they need; absent ones hold.
 
-    Source: peer-contract Appendix A, "invalid aliases".
+    Source: docs/receiver.md, "URL".
     """
     text = parameters.get("aliases")
     if text is None:

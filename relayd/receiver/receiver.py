@@ -68,7 +68,7 @@ class Receiver:
         Raises:
             OutboxError: The store could not take it; nothing of it was stored.
 
-        Source: peer-contract Appendix A.
+        Source: docs/receiver.md.
         """
         try:
             verdicts = await _read(raw, partial(_read_batch, taking=self._taking(actor)))

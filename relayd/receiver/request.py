@@ -49,7 +49,7 @@ def read_batch(raw: bytes) -> list[Item]:
         RequestRefused: 400 if it is no JSON in UTF-8, 422 if it has another shape.
         TooManyItems: It is well formed, but too long.
 
-    Source: peer-contract Appendix A, "Request".
+    Source: docs/receiver.md, "Request".
     """
     try:
         _check_utf8(raw)

@@ -3,7 +3,7 @@ r"""Take secrets out of text and of JSON values before anything of them is kept.
 Patterns use ASCII look-arounds and spelled-out classes, never `\b` or `\w`: those count CJK letters as parts of a
 word, so that a token right behind one would stay hidden.
 
-Source: peer-contract section 2.4.
+Source: docs/receiver.md, "Excerpts".
 """
 
 import re

@@ -45,7 +45,7 @@ class Claim(NamedTuple):
 class Bench:
     """Judges arrivals in order; what one of them changes counts for the next.
 
-    Source: peer-contract Appendix A, "Per item, in order".
+    Source: docs/receiver.md, "Per item, in order".
     """
 
     def __init__(self, sessions: Iterable[Session], claimed: Iterable[Claim], now_ms: int) -> None:

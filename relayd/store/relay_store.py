@@ -10,6 +10,7 @@ import msgspec
 from anyio import CancelScope
 
 from relay_queue.clock import SYSTEM, QueueClock, Ticks
+from relay_queue.directory import Mode
 from relay_queue.errors import QueueDamaged
 from relay_queue.sqlite.database import Schema, open_writer
 from relay_queue.sqlite.named import load, load_migrations
@@ -18,7 +19,7 @@ from relay_queue.sqlite.writer import Writer
 from relayd.home import Home
 from relayd.store.admit import Admission
 from relayd.store.prune import ALL_EXCERPTS, EXCERPTS, KEYS, SESSIONS, SLICE, Retention
-from relayd.store.rows import Arrival, BoundQueue, FeedRow, Mode, Outcome, Pruned
+from relayd.store.rows import Arrival, BoundQueue, FeedRow, Outcome, Pruned
 
 __all__ = ("APPLICATION_ID", "RelayStore", "open_store")
 

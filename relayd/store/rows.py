@@ -4,9 +4,9 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ("Arrival", "BoundQueue", "FeedRow", "Mode", "Outcome", "Pruned")
+from relay_queue.directory import Mode
 
-Mode = Literal["auto", "manual"]
+__all__ = ("Arrival", "BoundQueue", "FeedRow", "Outcome", "Pruned")
 
 Outcome = Literal[
     "stored",
@@ -17,7 +17,7 @@ Outcome = Literal[
     "dropped_collision",
     "dropped_invalid",
 ]
-"""What became of one item; each of them releases the sender's event. Source: peer-contract Appendix A."""
+"""What became of one item; each of them releases the sender's event. Source: docs/receiver.md."""
 
 
 class Arrival(msgspec.Struct, frozen=True, kw_only=True):

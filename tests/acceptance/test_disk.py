@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +47,43 @@ def test_a_full_disk_refuses_and_recovers(small_disk: Path) -> None:
         assert _post(running, taken) == 200
         assert running.call("GET", "/v1/status")[1]["pending_items"] == taken + 1
         assert running.stop() == 0
+
+
+def test_a_full_disk_takes_no_queue_no_token_and_no_copy(small_disk: Path) -> None:
+    """Each is refused with a code that says try again, what was there stays, and with space again each is taken."""
+    url, ballast, copy = "http://127.0.0.1:9", small_disk / "ballast", small_disk / "copy.db"
+    credentials = small_disk / "credentials.json"
+
+    def token(value: str) -> tuple[int, Any]:
+        asked = json.dumps({"server_url": url, "token": value}).encode()
+        return running.call("PUT", "/v1/credentials", asked)
+
+    def bind() -> tuple[int, Any]:
+        names = dict.fromkeys(("producer", "actor", "workspace", "project"), "x")
+        asked = {"queue_dir": str(small_disk / "q"), "server_url": url, **names}
+        return running.call("POST", "/v1/queues", json.dumps(asked).encode())
+
+    with stage.daemon(small_disk) as running:
+        assert _post(running, 0) == 200
+        assert token("first")[0] == 200
+        before = credentials.read_bytes()
+        _fill(ballast)
+        for refused in (token("second"), bind()):
+            assert (refused[0], refused[1]["code"]) == (507, "storage_failed")
+        backup = stage.relayctl("queue", "backup", str(copy), at=small_disk)
+        assert (backup.returncode, copy.exists()) == (2, False)
+        assert f"{copy} cannot be written" in backup.stderr.decode()
+        assert credentials.read_bytes() == before
+        ballast.unlink()
+        assert (token("third")[0], bind()[0]) == (200, 201)
+        assert stage.relayctl("queue", "backup", str(copy), at=small_disk).returncode == 0
+
+
+def _fill(ballast: Path) -> None:
+    """Leave not one block."""
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
 
 
 def _flip(path: Path) -> bytes:

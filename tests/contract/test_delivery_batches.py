@@ -1,6 +1,6 @@
 """How a flush builds its batches and what goes over the wire.
 
-Source: docs/outbox.md, "Batches"; the contract of `POST /hook/batch`.
+Source: docs/outbox.md, "Order and batches"; the contract of `POST /hook/batch`.
 """
 
 from __future__ import annotations
@@ -51,6 +51,17 @@ async def test_a_batch_holds_one_event_of_each_session_in_order(tmp_path: Path) 
         await home.flush(queue)
         sent = [[item.body["n"] for item in request.items] for request in server.requests]
         assert sent == [[0, 2, 4], [1], [3]]
+
+
+async def test_an_end_of_a_session_is_an_event_like_any_other(tmp_path: Path) -> None:
+    """A terminal event keeps its place: it neither overtakes nor holds up what was stored after it."""
+    names = ["session-start", "session-end", "stop", "session-start"]
+    async with house(tmp_path) as home, scripted_server() as server:
+        queue = await home.queue(server.url)
+        await home.enqueue(queue, [{**event(n, "a"), "event": name} for n, name in enumerate(names)])
+        await home.flush(queue)
+        sent = [[item.parameters["event"] for item in request.items] for request in server.requests]
+        assert sent == [[name] for name in names]
 
 
 async def test_a_batch_holds_at_most_256_events(tmp_path: Path) -> None:

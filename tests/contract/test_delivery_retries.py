@@ -1,6 +1,6 @@
 """Failures of transport, back-off, the retry window, tokens, and who may flush.
 
-Source: docs/outbox.md, "Delivery".
+Source: docs/outbox.md, "Flush" and "What an answer does".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The receiver keeps the contract of an ai-memory server's hook routes: peer-contract Appendix A."""
+"""The receiver keeps the contract of an ai-memory server's hook routes: docs/receiver.md."""
 
 import json
 

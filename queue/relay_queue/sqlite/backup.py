@@ -2,9 +2,11 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from relay_queue.errors import StorageFailed
 from relay_queue.private import open_private
 from relay_queue.sqlite.connect import connect_reader
 from relay_queue.sqlite.faults import translated
@@ -26,12 +28,12 @@ def copy_database(source: Path, target: Path, *, replace: bool = False, busy_tim
     Raises:
         FileExistsError: `target` is there and may not be replaced.
         OSError: The copy could not be written.
-        QueueDamaged, QueueBusy, StorageFailed: The source could not be read, or the disk is full.
+        QueueDamaged, QueueBusy, StorageFailed: The source could not be read, or the disk of the copy is full.
     """
     aside = target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
         os.close(open_private(aside, os.O_RDWR | os.O_CREAT | os.O_TRUNC))
-        with translated(source):
+        with translated(source), _full_means(target):
             _copy_pages(source, aside, busy_timeout_s)
         _put_in_place(aside, target, replace=replace)
     finally:
@@ -45,6 +47,17 @@ def _copy_pages(source: Path, target: Path, busy_timeout_s: float) -> None:
     ):
         copy.execute("PRAGMA journal_mode = OFF")  # a copy that fails is thrown away whole
         reader.backup(copy)
+
+
+@contextmanager
+def _full_means(target: Path) -> Generator[None]:
+    """Blame a full disk on the copy: nothing else is written here."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+            raise StorageFailed(str(target), "the disk is full") from error
+        raise
 
 
 def _put_in_place(aside: Path, target: Path, *, replace: bool) -> None:

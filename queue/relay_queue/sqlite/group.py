@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from relay_queue.sqlite.faults import translate
 
 __all__ = ("Hooks", "Job", "TransactionEnded", "Waiter", "commit", "wake")
 
-Waiter = asyncio.Future[None] | threading.Event
+Waiter = asyncio.Future[None]
 
 
 class Hooks(NamedTuple):
@@ -90,12 +89,9 @@ def commit(connection: sqlite3.Connection, jobs: list[Job], path: Path, hooks: H
 
 def wake(waiters: Iterable[Waiter]) -> None:
     """Wake who waits: one call into each event loop, however many wait there."""
-    loops: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    loops: dict[asyncio.AbstractEventLoop, list[Waiter]] = {}
     for waiter in waiters:
-        if isinstance(waiter, threading.Event):
-            waiter.set()
-        else:
-            loops.setdefault(waiter.get_loop(), []).append(waiter)
+        loops.setdefault(waiter.get_loop(), []).append(waiter)
     for loop, futures in loops.items():
         try:
             loop.call_soon_threadsafe(_set_done, futures)
@@ -103,7 +99,7 @@ def wake(waiters: Iterable[Waiter]) -> None:
             continue
 
 
-def _set_done(futures: list[asyncio.Future[None]]) -> None:
+def _set_done(futures: list[Waiter]) -> None:
     for future in futures:
         if not future.done():  # else its caller was cancelled
             future.set_result(None)

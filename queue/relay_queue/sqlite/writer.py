@@ -114,27 +114,6 @@ class Writer:
         if self._stop(future):
             await outlast([future])
 
-    def start_blocking(self) -> None:
-        """Do what `start` does, for a caller without an event loop."""
-        started = threading.Event()
-        job = self._launch(started)
-        started.wait()
-        job.outcome()
-
-    def call(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do what `run` does, for a caller without an event loop."""
-        done = threading.Event()
-        job = Job(work, done)
-        self._put(job)
-        done.wait()
-        return job.outcome()
-
-    def close(self) -> None:
-        """Do what `aclose` does, for a caller without an event loop."""
-        ended = threading.Event()
-        if self._stop(ended):
-            ended.wait()
-
     async def _submit(self, work: Callable[..., Any], payload: object, *, merged: bool) -> Any:  # noqa: ANN401
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         job = Job(work, waiter, payload=payload, merged=merged)

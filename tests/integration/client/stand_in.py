@@ -6,11 +6,14 @@ ready     listen, say so, and stay until the socket is removed
 refused   leave last-start.json, say why, end
 crash     end with a traceback
 held      say that another daemon holds the home
+left      end without a word, as one does that is asked to leave before it is ready
+killed    be ended by SIGTERM before it is ready
 """
 
 import fcntl
 import json
 import os
+import signal
 import socket
 import sys
 import time
@@ -60,6 +63,10 @@ def act(word: str, ready_fd: int) -> int:
         Path("last-start.json").write_text(json.dumps(detail))
         os.write(ready_fd, json.dumps({"ready": False, **detail}).encode() + b"\n")
         return 2
+    if word == "left":
+        return 0
+    if word == "killed":
+        os.kill(os.getpid(), signal.SIGTERM)
     if word == "held":
         os.write(
             ready_fd, b'{"ready": false, "code": "already_running", "detail": "already running", "pid": 7}\n'

@@ -350,3 +350,41 @@ def test_an_export_is_never_written_over(tmp_path: Path) -> None:
         done = run(daemon.home, "queue", "discard", "f748ee84", "--export", str(kept))
     assert (done.returncode, kept.read_text(), len(daemon.requests)) == (2, "precious", 1)
     assert b"File exists; nothing was discarded" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("status",), ("enqueue", "--file", "-"), ("daemon", "stop"), ("daemon", "status"), ("feed",)],
+    ids=" ".join,
+)
+def test_a_home_that_is_no_directory_is_named(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """The message says which home, why not, and what to set."""
+    (tmp_path / "file").touch(0o600)
+    done = run(tmp_path / "file", *words)
+    told = f"error: the home {tmp_path}/file cannot be used: Not a directory\nhint: set RELAY_HOME"
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode().startswith(told)
+
+
+@pytest.mark.parametrize(
+    "words", [("queue", "retry"), ("queue", "discard"), ("auth", "clear", "--server-url")], ids=" ".join
+)
+def test_an_argument_that_is_no_text_is_one_sentence(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Bytes that no request could carry end the command, not its interpreter."""
+    with serve(tmp_path / "home", lambda _: http(200, {})) as daemon:
+        done = run(daemon.home, *words, os.fsdecode(b"\xff\xfe"))
+    assert (done.returncode, daemon.requests) == (2, [])
+    assert done.stderr.startswith(b"error: an argument is not UTF-8")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_the_code_is_the_same_where_nothing_can_be_said(tmp_path: Path) -> None:
+    """A standard error that takes nothing does not change how a command ends."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "relayctl", "no-such-verb"],
+            stderr=full,
+            check=False,
+            env={"PATH": os.environ["PATH"], "RELAY_HOME": str(tmp_path)},
+        )
+    assert done.returncode == 2

@@ -47,6 +47,14 @@ def test_an_open_home_fails_with_the_command_that_closes_it(home: Path) -> None:
     assert (code, checks["home"]["state"], checks["home"]["todo"]) == (2, "fail", f"chmod 700 {home}")
 
 
+def test_a_home_that_cannot_be_entered_is_told(home: Path) -> None:
+    """Where nothing can be looked at, every check says so in its own line."""
+    (home / "file").touch()
+    code, checks = _doctor(home / "file" / "home")
+    assert (code, checks["home"]["state"], checks["queues"]["state"]) == (2, "fail", "fail")
+    assert "Not a directory" in checks["queues"]["detail"]
+
+
 def test_a_home_that_is_a_link_fails(home: Path) -> None:
     """A link could be turned elsewhere under a running daemon."""
     link = home.with_name("link")

@@ -163,6 +163,13 @@ def test_a_daemon_that_is_leaving_is_waited_for(stage: Script) -> None:
     assert len(_starts(home)) == 3
 
 
+def test_a_daemon_that_someone_else_ends_at_once_is_started_again(stage: Script) -> None:
+    """Whoever asks for a daemon gets one, although a `daemon stop` came before it was ready."""
+    home = stage("left killed ready")
+    _ensure(home)
+    assert len(_starts(home)) == 3
+
+
 def test_patience_ends(stage: Script) -> None:
     """A home that stays held is reported, not waited for for ever."""
     with pytest.raises(StartFailed, match="nothing answers after 1 s, and process 7 holds the home"):
@@ -189,6 +196,13 @@ def test_a_home_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(HomeRefused, match="Not a directory") as refused:
         _ensure(tmp_path / "file" / "home")
     assert "RELAY_HOME" in refused.value.hint
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is what takes no directories")
+def test_a_place_that_takes_no_directories_is_one_sentence() -> None:
+    """A parent that is there and still has no room for a home ends the making of parents."""
+    with pytest.raises(HomeRefused, match="No such file or directory"):
+        _ensure(Path("/proc/home"))
 
 
 def test_a_home_others_can_read_is_left_as_it_is(stage: Script) -> None:

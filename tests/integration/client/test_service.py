@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -116,11 +118,34 @@ def test_a_lock_file_without_a_lock_names_nobody(tmp_path: Path) -> None:
     os.close(held)
 
 
+@pytest.mark.parametrize("number", ["", "0x", "0", "-1", "99999999999999999999", "gone"])
+def test_a_lock_file_that_names_no_living_process_names_nobody(tmp_path: Path, number: str) -> None:
+    """Then the lock is not tried, for whoever holds it at that moment is just starting and must find it free."""
+    with _process() as process:
+        pass
+    (tmp_path / "relayd.lock").write_text(str(process.pid) if number == "gone" else number)
+    held = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    assert leave.holder(str(tmp_path)) is None
+    os.close(held)
+
+
 def test_a_process_that_is_gone_already_is_no_fault() -> None:
     """Between the look and the signal it may have left."""
     with _process() as process:
         pass
     leave.terminate(process.pid)
+
+
+def test_a_process_that_was_stopped_is_ended() -> None:
+    """Ctrl-Z on a daemon in the foreground does not keep it from leaving."""
+    with _process() as process:
+        process.send_signal(signal.SIGSTOP)
+        reaper = threading.Thread(target=process.wait)
+        reaper.start()
+        leave.terminate(process.pid)
+        reaper.join()
+        assert process.returncode == -signal.SIGTERM
 
 
 def test_logs_are_printed_as_they_are(tmp_path: Path) -> None:

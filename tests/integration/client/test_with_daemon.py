@@ -122,6 +122,19 @@ def test_a_held_event_can_be_looked_at_retried_and_given_up(
     assert _ok(home, "enqueue", "--file", str(copy))["stored"] == 1
 
 
+def test_a_queue_is_listed_by_any_path_that_leads_to_it(home: Path, tmp_path: Path) -> None:
+    """A linked parent, as `/tmp` is on macOS, does not hide a queue from its own name."""
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    for at in (real, link):
+        _ok(home, "init", "--queue-dir", str(at / "outbox"))
+    for at in (real, link):
+        (row,) = _ok(home, "queue", "list", "--queue-dir", str(at / "outbox"))["queues"]
+        assert row["queue_dir"] == str((real / "outbox").resolve())
+    assert _ok(home, "queue", "list", "--queue-dir", str(real / "other"))["queues"] == []
+
+
 def test_a_backup_is_a_whole_queue(home: Path, tmp_path: Path) -> None:
     """Made while the daemon has the queue open; never over a file that is there."""
     _ok(home, "init", "--manual")

@@ -93,6 +93,28 @@ def test_a_connection_is_kept(home, connect):
     on_uvloop(test)
 
 
+@pytest.mark.parametrize("upgrade", ["h2c", "websocket"])
+def test_an_offer_of_another_protocol_is_not_heard(home, connect, upgrade):
+    """A request that offers to go on otherwise, as `curl --http2` does, keeps its body, and so does the next one."""
+
+    async def test():
+        server = Server(Site(), bind(home))
+        await server.start()
+        client = connect()
+        text = b"\r\nUpgrade: of a body is left alone" * 2_000
+        for body in (b"", text, b"last"):
+            answer = await blocking(client.ask, "POST", "/", body, Connection="Upgrade", Upgrade=upgrade)
+            assert (answer.status, answer.body) == (200, body)
+        client.send("GET", "/", Connection="Upgrade", UPGRADE=upgrade)
+        client.more(text)
+        assert (await blocking(client.read)).status == 200
+        assert (await blocking(client.read)).status == 400
+        await server.refuse()
+        await server.close()
+
+    on_uvloop(test)
+
+
 def test_leaving_takes_no_more_and_finishes_what_began(home, connect):
     """The socket's file goes, an idle connection ends at once, a request under way is answered and then ends."""
 

@@ -6,12 +6,15 @@ import shutil
 from pathlib import Path
 
 import anyio
+import pytest
 
 from relay_queue.limits import RETRY_WINDOW_MS
 from relay_queue.outbox import open_outbox
-from relayd.credentials import Credentials
-from relayd.delivery.depot import COURIERS
+from relayd.credentials import Credentials, CredentialsUnreadable
+from relayd.delivery.courier import ROUND_BATCHES
+from relayd.delivery.depot import COURIERS, StoreFailed
 from relayd.events import BatchSettled, DeliveryFailed, QueueMissing, QueueParked, QueueResumed, QueueSkipped
+from relayd.home import Home
 from relayd.testing import ScriptedServer, Step, scripted_server
 from tests.house import LIMIT_S, Clock, event, house, spread
 
@@ -34,13 +37,37 @@ async def test_delivers_what_is_enqueued_in_order(tmp_path: Path) -> None:
         assert len(server.memory.events) == 60
 
 
+async def test_goes_on_until_a_long_session_is_drained(tmp_path: Path) -> None:
+    """A backlog of one session leaves one event a request, over as many rounds as it takes and without a flush."""
+    count = 2 * ROUND_BATCHES + 10
+    async with house(tmp_path) as home, scripted_server() as server:
+        queue = await home.queue(server.url, mode="auto")
+        await home.enqueue(queue, spread(count, 1))
+        await home.drained(queue)
+        assert order(server) == {"s-0": list(range(count))}
+        assert len(server.requests) == count
+
+
+async def test_takes_no_token_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A token that somebody left in the daemon's environment goes to no server."""
+    monkeypatch.setenv("AI_MEMORY_AUTH_TOKEN", "left-behind")
+    async with house(tmp_path) as home, scripted_server() as server:
+        queue = await home.queue(server.url, mode="auto")
+        await home.enqueue(queue, [event(1)])
+        await home.drained(queue)
+        await home.enqueue(queue, [event(2)], wake=False)
+        await home.flush(queue)
+        assert [request.headers.get("authorization") for request in server.requests] == [None, None]
+
+
 async def test_delivers_to_the_local_receiver(tmp_path: Path) -> None:
-    """A queue bound to `local` ends in this daemon's feed."""
+    """A queue bound to `local` ends in this daemon's feed, under the queue's actor and producer."""
     async with house(tmp_path) as home:
         queue = await home.queue("local", mode="auto")
         await home.enqueue(queue, spread(5, 2))
         await home.drained(queue)
-        assert len(await home.store.newest(limit=10)) == 5
+        rows = await home.store.newest(limit=10)
+        assert [(row.actor, row.producer) for row in rows] == [("me", "tester")] * 5
 
 
 async def test_leaves_manual_queues_alone(tmp_path: Path) -> None:
@@ -217,7 +244,7 @@ async def test_a_courier_that_dies_is_told_of_and_comes_back(tmp_path: Path) -> 
 
         faults = 1
 
-        async def batch(self, raw: bytes) -> tuple[int, bytes]:
+        async def batch(self, raw: bytes, *, actor: str | None = None) -> tuple[int, bytes]:  # noqa: ARG002 - the seam's
             """Fail, or acknowledge one event."""
             if self.faults:
                 self.faults -= 1
@@ -243,6 +270,87 @@ async def test_chores_prune_what_is_past_its_window(tmp_path: Path) -> None:
         assert (await home.status(queue)).receipts == 3
         await home.dispatcher._chores()
         assert (await home.status(queue)).receipts == 0
+
+
+async def test_trouble_with_the_store_puts_chores_off_and_ends_nothing(tmp_path: Path) -> None:
+    """While `relay.db` takes nothing, that is told and events are delivered; with the store back the chores are done."""
+    async with house(tmp_path) as home, scripted_server() as server:
+        queue = await home.queue(server.url, mode="auto")
+        _hidden(home.home)
+        with anyio.fail_after(LIMIT_S):
+            async with anyio.create_task_group() as group:
+                group.start_soon(home.dispatcher._chores)
+                assert (await home.until(StoreFailed)).code == "storage_failed"
+                await home.enqueue(queue, [event(1)])
+                await home.drained(queue)
+                _hidden(home.home)
+
+
+async def test_a_first_visit_without_the_store_is_made_later(tmp_path: Path) -> None:
+    """A daemon that starts while the list of queues cannot be read delivers all of them once it can."""
+    async with scripted_server() as server:
+        async with house(tmp_path) as home:
+            queue = await home.queue(server.url, mode="auto")
+            await home.enqueue(queue, [event(1)], wake=False)
+        async with house(tmp_path, before=_hidden) as home:
+            assert (await home.until(StoreFailed)).code == "not_a_queue"
+            _hidden(home.home)
+            await home.drained(queue)
+        assert order(server) == {"s-1": [1]}
+
+
+def _hidden(home: Home) -> None:
+    """Take `relay.db` away, or put it back."""
+    database, aside = home.database, home.database.with_name("aside.db")
+    if aside.exists():
+        aside.rename(database)
+    else:
+        database.rename(aside)
+
+
+async def test_an_answer_that_cannot_be_written_down_does_not_stick(tmp_path: Path) -> None:
+    """If the disk takes neither an answer nor anything else, delivery goes on once it does, and nothing is doubled."""
+    async with house(tmp_path) as home, scripted_server() as server:
+        answer = anyio.Event()
+        server.script(Step(wait=answer))
+        queue = await home.queue(server.url, mode="auto")
+        await home.enqueue(queue, [event(1)])
+        with anyio.fail_after(LIMIT_S):
+            await server.received(1)
+        (queue / "queue.db").rename(queue / "aside.db")
+        answer.set()
+        assert (await home.until(QueueSkipped)).code == "storage_failed"
+        (queue / "aside.db").rename(queue / "queue.db")
+        await home.drained(queue)
+        assert (order(server), len(server.requests)) == ({"s-1": [1]}, 2)
+
+
+async def test_a_feed_that_takes_nothing_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    """A local queue keeps its events while `relay.db` cannot be written, and delivers each once afterwards."""
+    async with house(tmp_path) as home:
+        queue = await home.queue("local", mode="auto")
+        async with home.use(queue):  # it stays open, for opening one is noted in the same file
+            _hidden(home.home)
+            await home.enqueue(queue, spread(3, 2))
+            failed = await home.until(DeliveryFailed)
+            _hidden(home.home)
+            await home.drained(queue)
+        assert failed.label == "transport"
+        assert [row.session_id for row in await home.store.newest(limit=10)] == ["s-0", "s-1", "s-0"]
+
+
+async def test_credentials_that_cannot_be_read_are_told_of_and_stop_no_delivery(tmp_path: Path) -> None:
+    """A broken file is as good as no token: servers that ask for none get their events."""
+
+    def broken(home: Home) -> None:
+        home.credentials.touch(mode=0o600)
+        home.credentials.write_text("{")
+
+    async with house(tmp_path, before=broken) as home, scripted_server() as server:
+        assert await home.until(CredentialsUnreadable)
+        queue = await home.queue(server.url, mode="auto")
+        await home.enqueue(queue, [event(1)])
+        await home.drained(queue)
 
 
 async def test_slow_servers_leave_room_for_intake(tmp_path: Path) -> None:

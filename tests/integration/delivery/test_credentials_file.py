@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from relay_queue.errors import DirectoryRefused
+from relay_queue.errors import StorageFailed
 from relayd.credentials import Credentials
 from relayd.errors import ConfigRefused
 
@@ -89,8 +89,34 @@ async def test_a_file_open_to_others_is_refused(path: Path) -> None:
     """A token that others may have read is not used."""
     path.write_bytes(msgspec.json.encode({"servers": {URL: "t"}}))
     path.chmod(0o644)
-    with pytest.raises(DirectoryRefused):
+    with pytest.raises(ConfigRefused, match="is open to other users"):
         await Credentials(path).reread()
+
+
+async def test_a_file_that_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
+    """What the system says of the file is told as a refusal, for reading and for writing."""
+    credentials = Credentials(tmp_path / ("n" * 256))
+    with pytest.raises(ConfigRefused, match="File name too long"):
+        await credentials.reread()
+    with pytest.raises(ConfigRefused, match="File name too long"):
+        await credentials.put(URL, "t")
+
+
+async def test_a_token_that_the_disk_does_not_take_is_not_used(path: Path) -> None:
+    """The file and what is in use stay as they were, and nothing is left beside the file."""
+    credentials = Credentials(path)
+    await credentials.put(URL, "t-1")
+    text = path.read_bytes()
+    in_the_way = path.with_name(path.name + ".new")
+    in_the_way.mkdir()
+    with pytest.raises(StorageFailed, match=path.name):
+        await credentials.put(URL, "t-2")
+    with pytest.raises(StorageFailed, match=path.name):
+        await credentials.remove(URL)
+    assert (path.read_bytes(), credentials.token(URL)) == (text, "t-1")
+    in_the_way.rmdir()
+    await credentials.put(URL, "t-3")
+    assert list(path.parent.iterdir()) == [path]
 
 
 async def test_blank_tokens_are_none(path: Path) -> None:

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from relay_queue import Outbox, read_status
 from tests.integration.outbox.samples import in_sessions
 
@@ -33,6 +35,22 @@ def test_a_relative_directory_is_shown_whole(queue_dir: Path, monkeypatch) -> No
     """A relative path is taken from where the command runs."""
     monkeypatch.chdir(queue_dir.parent)
     assert json.loads(child("status", "queue").stdout)["queue"] == str(queue_dir / "queue.db")
+
+
+@pytest.mark.parametrize("began", [False, True])
+def test_a_queue_that_is_not_bound_yet_may_be_empty(tmp_path: Path, began: bool) -> None:
+    """Zeros under the binding that it will get, exit code 0, and no files; a rule of the binding still holds."""
+    directory = tmp_path / "later"
+    if began:
+        directory.mkdir(mode=0o700)  # as a process leaves it that is killed while it binds
+    named = ("local", "relayd", "me", "default", "default")
+    done = child("status", directory, "--or-empty", *named)
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = json.loads(done.stdout)
+    assert tuple(shown[key] for key in ("server_url", "producer", "actor", "workspace", "project")) == named
+    assert (shown["pending_items"], shown["receipts"], shown["queue"]) == (0, 0, str(directory / "queue.db"))
+    assert child("status", directory, "--or-empty", "local", "no token", "me", "w", "p").returncode == 2
+    assert [path.name for path in tmp_path.rglob("*")] == (["later"] if began else [])
 
 
 def test_what_is_no_queue_is_an_error(tmp_path: Path) -> None:

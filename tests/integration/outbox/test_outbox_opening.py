@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -22,7 +23,9 @@ from relay_queue import (
     bind,
     bind_outbox,
     open_outbox,
+    read_status,
 )
+from relay_queue.directory import bind as bind_here
 from relay_queue.sqlite.database import open_writer
 from relay_queue.statements import SCHEMA
 from relay_queue.testing import FakeTicks
@@ -76,11 +79,10 @@ async def test_another_binding_is_refused(queue_dir: Path) -> None:
 
 async def test_an_open_queue_may_be_bound_again(queue_dir: Path) -> None:
     """Binding looks without owning, so it may be repeated while the queue is in use."""
-    async with open_outbox(queue_dir) as outbox:
+    async with open_outbox(queue_dir):
         assert not await bind_outbox(queue_dir, BINDING)
-        outbox.check_binding(BINDING)
         with pytest.raises(BindingMismatch):
-            outbox.check_binding(bind("local", "tester", "operator", "work", "example"))
+            await bind_outbox(queue_dir, bind("local", "tester", "operator", "work", "example"))
 
 
 async def test_a_manual_queue_begins_manual(tmp_path: Path) -> None:
@@ -131,6 +133,36 @@ async def test_places_that_are_not_private_are_refused(tmp_path: Path, queue_dir
         with pytest.raises(DirectoryRefused):
             await bind_outbox(Path(f"{tmp_path}/{place}"), BINDING)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "public", "queue"]
+
+
+async def test_a_place_that_cannot_be_looked_at_is_refused(tmp_path: Path) -> None:
+    """What the system says of a path, here that it is too long, is told as a refusal of the place."""
+    for directory in (tmp_path / ("n" * 256), tmp_path / "/".join(["n" * 250] * 20)):
+        with pytest.raises(DirectoryRefused, match="File name too long"):
+            await bind_outbox(directory, BINDING)
+        with pytest.raises(DirectoryRefused, match="File name too long"):
+            read_status(directory)
+        with pytest.raises(DirectoryRefused, match="File name too long"):
+            async with open_outbox(directory):
+                pass
+
+
+@pytest.mark.parametrize("directory", [f"q-{number}" for number in range(5)])
+def test_many_may_bind_a_directory_at_once(tmp_path: Path, directory: str) -> None:
+    """One makes the queue; those that come meanwhile wait for it and find it bound."""
+    together = threading.Barrier(8)
+    made: list[bool] = []
+
+    def make() -> None:
+        together.wait()
+        made.append(bind_here(tmp_path / directory, BINDING))
+
+    binders = [threading.Thread(target=make) for _ in range(together.parties)]
+    for binder in binders:
+        binder.start()
+    for binder in binders:
+        binder.join()
+    assert sorted(made) == [False] * 7 + [True]
 
 
 async def test_opening_needs_a_queue(tmp_path: Path) -> None:

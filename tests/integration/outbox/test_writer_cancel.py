@@ -117,10 +117,11 @@ def test_a_loop_that_is_gone_does_not_stop_the_writer(path: Path) -> None:
         await stall.wait_until_held()
 
     async def come_later() -> int:
-        return await writer.run(pair(1))
+        done = await writer.run(pair(1))
+        await writer.aclose()
+        return done
 
     asyncio.run(leave_early())
     stall.release()
     assert asyncio.run(come_later()) == 1
-    writer.close()
     assert titles_in(path) == ["1 left", "1 right"]

@@ -17,15 +17,18 @@ from tests.integration.outbox.stalled import CountedWriter, Stall, running
 from tests.waiting import eventually
 
 NEVER_CLOSED = """
-import sys
+import asyncio, sys
 from pathlib import Path
 from relay_queue.sqlite.database import open_writer
 from relay_queue.sqlite.writer import Writer
 from tests.integration.outbox.shelf import SCHEMA_1, add_books
-path = Path(sys.argv[1])
-writer = Writer(lambda: open_writer(path, SCHEMA_1, create=True), name="w", path=path)
-writer.start_blocking()
-writer.call(lambda connection: add_books(connection, [{"title": "a"}]))
+
+async def main(path):
+    writer = Writer(lambda: open_writer(path, SCHEMA_1, create=True), name="w", path=path)
+    await writer.start()
+    await writer.run(lambda connection: add_books(connection, [{"title": "a"}]))
+
+asyncio.run(main(Path(sys.argv[1])))
 """
 
 
@@ -69,12 +72,10 @@ async def test_a_closed_writer_takes_nothing(path: Path) -> None:
     for _ in range(2):
         with pytest.raises(QueueClosed):
             await writer.merge(add, "a")
-        with pytest.raises(QueueClosed):
-            writer.call(lambda _: None)
         await writer.aclose()
         await writer.start()
         await writer.aclose()
-    writer.close()
+    await writer.aclose()
     assert eventually(no_writer_threads)
 
 
@@ -127,10 +128,9 @@ async def test_closing_outlasts_a_cancellation(path: Path, native: bool) -> None
 async def test_what_the_opening_raises_is_raised_by_start(path: Path) -> None:
     """A writer that cannot open its file says why, leaves no thread, and can be started again."""
     writer = Writer(lambda: open_writer(path, SCHEMA_1), name="writer under test", path=path)
-    with pytest.raises(NotAQueue):
-        await writer.start()
-    with pytest.raises(NotAQueue):
-        writer.start_blocking()
+    for _ in range(2):
+        with pytest.raises(NotAQueue):
+            await writer.start()
     assert eventually(no_writer_threads)
     with pytest.raises(QueueClosed):
         await writer.merge(add, "a")
@@ -189,12 +189,3 @@ def test_a_writer_that_was_never_closed_does_not_keep_the_process(path: Path) ->
     """A program that forgot to close ends all the same, and what it had heard of is stored."""
     assert run_python(NEVER_CLOSED, path) == ""
     assert titles_in(path) == ["a"]
-
-
-def test_a_caller_without_a_loop(path: Path) -> None:
-    """The blocking twins start, run and close a writer."""
-    writer = CountedWriter(path)
-    writer.start_blocking()
-    assert writer.call(lambda connection: add(connection, ["a"])) == [1]
-    writer.close()
-    assert names_beside(path) == ["shelf.db"]

@@ -13,27 +13,29 @@ from tests.integration.outbox.shelf import add_books, make_shelf, names_beside, 
 from tests.integration.outbox.stalled import as_one_group, running
 
 LIMITED = """
-import resource, sys
+import asyncio, resource, sys
 from pathlib import Path
 from relay_queue.errors import StorageFailed
 from relay_queue.sqlite.database import open_writer
 from relay_queue.sqlite.writer import Writer
 from tests.integration.outbox.shelf import SCHEMA_1, add_books, titles_in
 
-path = Path(sys.argv[1])
-writer = Writer(lambda: open_writer(path, SCHEMA_1, create=True), name="w", path=path)
-writer.start_blocking()
-writer.call(lambda connection: add_books(connection, [{"title": "before"}]))
-hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
-resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
-try:
-    writer.call(lambda connection: add_books(connection, [{"title": "large", "pages": "x" * 500_000}]))
-except StorageFailed as error:
-    print(error.reason)
-resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
-writer.call(lambda connection: add_books(connection, [{"title": "after"}]))
-writer.close()
-print(titles_in(path))
+async def main(path):
+    writer = Writer(lambda: open_writer(path, SCHEMA_1, create=True), name="w", path=path)
+    await writer.start()
+    await writer.run(lambda connection: add_books(connection, [{"title": "before"}]))
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        await writer.run(lambda connection: add_books(connection, [{"title": "large", "pages": "x" * 500_000}]))
+    except StorageFailed as error:
+        print(error.reason)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    await writer.run(lambda connection: add_books(connection, [{"title": "after"}]))
+    await writer.aclose()
+    print(titles_in(path))
+
+asyncio.run(main(Path(sys.argv[1])))
 """
 
 

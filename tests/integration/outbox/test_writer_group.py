@@ -246,14 +246,3 @@ async def test_more_jobs_than_fit_one_group_are_all_done(path: Path) -> None:
         results = await as_one_group(writer, *(writer.merge(shout, f"t{number}") for number in range(1_200)))
         assert results == [f"T{number}" for number in range(1_200)]
         assert writer.groups == 3
-
-
-async def test_threads_without_a_loop_can_call_too(path: Path) -> None:
-    """Blocking callers in several threads share groups with coroutines."""
-    async with running(path) as writer:
-        calls = (asyncio.to_thread(writer.call, book(f"t{number}")) for number in range(8))
-        results = await asyncio.gather(*calls, writer.run(book("loop")))
-        assert sorted(results) == ["loop", *(f"t{number}" for number in range(8))]
-        with pytest.raises(ValueError, match="v"):
-            await asyncio.to_thread(writer.call, failing(ValueError("v"), "x"))
-        assert len(titles_in(path)) == 9

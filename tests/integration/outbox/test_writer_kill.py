@@ -11,25 +11,25 @@ from relay_queue.sqlite.database import open_writer
 from tests.integration.outbox.shelf import SCHEMA_1, make_shelf, titles_in
 
 PRODUCE = """
-import sys
+import asyncio, sys
 from pathlib import Path
-from threading import Thread
 from relay_queue.sqlite.database import open_writer
 from relay_queue.sqlite.writer import Writer
 from tests.integration.outbox.shelf import SCHEMA_1, add_books
 
-def produce(name):
+async def produce(writer, name):
     for number in range(100_000):
-        title = f"{name}-{number}"
-        writer.call(lambda connection: add_books(connection, [{"title": title, "pages": "x" * 3_000}]))
-        sys.stdout.write(title + "\\n")
+        book = {"title": f"{name}-{number}", "pages": "x" * 3_000}
+        await writer.run(lambda connection: add_books(connection, [book]))
+        sys.stdout.write(book["title"] + "\\n")
         sys.stdout.flush()
 
-path = Path(sys.argv[1])
-writer = Writer(lambda: open_writer(path, SCHEMA_1), name="w", path=path)
-writer.start_blocking()
-for name in "abcd":
-    Thread(target=produce, args=(name,)).start()
+async def main(path):
+    writer = Writer(lambda: open_writer(path, SCHEMA_1), name="w", path=path)
+    await writer.start()
+    await asyncio.gather(*(produce(writer, name) for name in "abcd"))
+
+asyncio.run(main(Path(sys.argv[1])))
 """
 
 

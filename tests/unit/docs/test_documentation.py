@@ -31,7 +31,11 @@ def page(name: str) -> str:
 def anchors(path: Path) -> set[str]:
     """The anchors that a forge makes of the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return set(map(anchor, headings))
+
+
+def anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
 def commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
@@ -56,6 +60,20 @@ def test_every_link_within_the_docs_leads_to_a_page_and_a_heading(path: Path):
         linked = (path.parent / name).resolve() if name else path
         assert linked.exists(), target
         assert not fragment or fragment in anchors(linked), target
+
+
+def test_every_source_of_a_rule_is_there():
+    """A page that a docstring gives as the source of a rule is in this project, and has the heading it names."""
+    for path in sorted(
+        path for room in ("queue", "relayd", "relayctl", "tests") for path in ROOT.glob(f"{room}/**/*.py")
+    ):
+        for source in re.findall(r"\bSource: (.+)", path.read_text(encoding="utf-8")):
+            for name, named in re.findall(r"([\w./-]+\.md)((?:(?:,| and) \"[^\"]+\")*)", source):
+                assert (ROOT / name).exists(), (path, name)
+                for heading in re.findall(r"\"([^\"]+)\"", named):
+                    assert re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") in anchors(
+                        ROOT / name
+                    ), (path, heading)
 
 
 def test_every_route_has_its_place_in_the_api_page():
