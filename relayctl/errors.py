@@ -217,10 +217,11 @@ class QueueRefused(BadInput):
 
     Args:
         told: What the process that tried to read it said.
+        hint: What to do about it.
     """
 
-    def __init__(self, told: str) -> None:
-        super().__init__(told, hint="`relayctl queue list` shows those there are, `relayctl init` makes one")
+    def __init__(self, told: str, hint: str) -> None:
+        super().__init__(told, hint=hint)
 
 
 class CopyRefused(BadInput):

@@ -11,6 +11,9 @@ from relayctl.user import user_as_actor
 
 __all__ = ("backup", "read_status")
 
+_QUEUE_HINT = "`relayctl queue list` shows those there are, `relayctl init` makes one"
+_COPY_HINT = "`relayctl queue list` shows the queues; --force writes over a file that is there"
+
 
 def read_status(directory: str, *, default: bool) -> dict[str, Any]:
     """Read the status of a queue from its file; nothing is created and no lock waited for.
@@ -22,8 +25,8 @@ def read_status(directory: str, *, default: bool) -> dict[str, Any]:
     Raises:
         QueueRefused: The directory is no queue.
     """
-    # What the daemon binds it to on first use; the zeros are in the outbox's own words.
-    empty = ("--or-empty", "local", "relayd", user_as_actor(), "default", "default") if default else ()
+    # The zeros are in the outbox's own words.
+    empty = ("--or-empty", json.dumps(_default_binding())) if default else ()
     return json.loads(_run("status", directory, *empty))
 
 
@@ -33,10 +36,16 @@ def backup(directory: str, file: str, *, force: bool) -> None:
     Raises:
         QueueRefused: The directory is no queue, or the file is there and `force` is not set.
     """
-    _run("backup", *(["--force"] if force else []), directory, file)
+    _run("backup", *(["--force"] if force else []), directory, file, hint=_COPY_HINT)
 
 
-def _run(*arguments: str) -> bytes:
+def _default_binding() -> dict[str, str]:
+    """Say what the daemon binds the default queue to on its first use."""
+    scope = {"workspace": "default", "project": "default"}
+    return {"server_url": "local", "producer": "relayd", "actor": user_as_actor(), **scope}
+
+
+def _run(*arguments: str, hint: str = _QUEUE_HINT) -> bytes:
     import subprocess
 
     command = [sys.executable, "-P", "-m", "relay_queue", *arguments]
@@ -44,6 +53,5 @@ def _run(*arguments: str) -> bytes:
     if ended.returncode == 0:
         return ended.stdout
     said = ended.stderr.decode(errors="replace").strip().split("\n")[-1]
-    raise QueueRefused(
-        said.removeprefix("error: ") or f"the queue's reader ended with status {ended.returncode}"
-    )
+    told = said.removeprefix("error: ") or f"the queue's reader ended with status {ended.returncode}"
+    raise QueueRefused(told, hint)

@@ -7,6 +7,7 @@
     ├── ListenerRefused         no socket to serve on
     ├── NotFound                nothing is at this path
     ├── MethodRefused           not with this method
+    ├── MediaTypeRefused        a request body is not said to be JSON
     ├── ParameterRefused        a parameter or a member of a request breaks a rule
     ├── PayloadTooLarge         a request body is over its limit
     ├── FlushInProgress         another flush of this queue is under way
@@ -24,6 +25,7 @@ __all__ = (
     "HomeRefused",
     "Internal",
     "ListenerRefused",
+    "MediaTypeRefused",
     "MethodRefused",
     "NotFound",
     "ParameterRefused",
@@ -129,6 +131,15 @@ class ParameterRefused(RelaydError):
         self.name = name
         self.rule = rule
         super().__init__(f"{name}: {rule}")
+
+
+class MediaTypeRefused(RelaydError):
+    """A request whose body must be JSON does not say that it is."""
+
+    code = "media_type_refused"
+
+    def __init__(self) -> None:
+        super().__init__("the request must have a content type of JSON")
 
 
 class PayloadTooLarge(RelaydError):

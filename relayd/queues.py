@@ -156,9 +156,12 @@ class QueueRegistry:
         if self._find(directory) is not None:
             async with self.use(directory) as outbox:
                 return await outbox.status()
-        if directory == self.places.default and not self.exists(directory):
+        try:
+            return await anyio.to_thread.run_sync(read_status, directory)
+        except NotAQueue:
+            if directory != self.places.default:
+                raise
             return empty_status(directory, default_binding())
-        return await anyio.to_thread.run_sync(read_status, directory)
 
     async def set_mode(self, directory: Path, mode: Mode) -> Status:
         """Choose whether a courier delivers a queue, or flushes only."""
@@ -197,10 +200,8 @@ class QueueRegistry:
             async with self._door:
                 if self._find(directory) is None:
                     await self._make_room()
-                    if bind_default and directory == self.places.default:
-                        await self._bind_default()
                     with anyio.CancelScope(shield=True):
-                        await self._admit(directory)
+                        await self._admit_bound(directory, bind_default=bind_default)
         entry.users += 1
         return entry
 
@@ -236,9 +237,16 @@ class QueueRegistry:
             self._idle = anyio.Event()
             await self._idle.wait()
 
+    async def _admit_bound(self, directory: Path, *, bind_default: bool) -> None:
+        try:
+            await self._admit(directory)
+        except NotAQueue:  # nothing is there, or what a process left that was killed while it bound it
+            if not bind_default or directory != self.places.default:
+                raise
+            await self._bind_default()
+            await self._admit(directory)
+
     async def _bind_default(self) -> None:
-        if _identity(self.places.default) is not None:
-            return
         binding = default_binding()
         if await bind_outbox(self.places.default, binding):
             self._bus.publish(events.QueueBound(str(self.places.default), binding.server_url, "auto"))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from relay_queue.binding import bind
+from relay_queue.binding import Binding, bind
 from relay_queue.directory import check_directory, queue_file
 from relay_queue.errors import NotAQueue, OutboxError
 from relay_queue.sqlite.backup import copy_database
@@ -32,10 +32,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _show(_status(chosen.directory.absolute(), chosen.or_empty))
         else:
             _copy(chosen.directory.absolute(), chosen.file.absolute(), replace=chosen.force)
-    except (OutboxError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return FAILED
+    except OutboxError as error:
+        return _complain(str(error))
+    except msgspec.DecodeError:
+        return _complain("--or-empty: must be a binding as JSON")
+    except OSError as error:  # of the copy: what is read is translated
+        return _complain(f"{chosen.file}: {error.strerror}")
     return DONE
+
+
+def _complain(sentence: str) -> int:
+    sys.stderr.write(f"error: {sentence}\n")
+    return FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,9 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     status.add_argument("directory", type=Path)
     status.add_argument(
         "--or-empty",
-        nargs=5,
-        metavar=("SERVER_URL", "PRODUCER", "ACTOR", "WORKSPACE", "PROJECT"),
-        help="if no queue is there yet: zeros, as of a new one bound to this",
+        metavar="BINDING",
+        help="if no queue is there yet, zeros as of a new one; its five fields as a JSON object",
     )
     backup = commands.add_parser("backup", help="copy a queue's database, also while it is in use")
     backup.add_argument("directory", type=Path)
@@ -56,14 +63,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _status(directory: Path, binding: Sequence[str] | None) -> Status:
+def _status(directory: Path, binding: str | None) -> Status:
     """Read a status, creating nothing; without a queue there, an empty one if that was asked for."""
     try:
         return read_status(directory)
     except NotAQueue:
         if binding is None:
             raise
-        return empty_status(directory, bind(*binding))
+        asked = msgspec.json.decode(binding, type=Binding)
+        return empty_status(directory, bind(*msgspec.structs.astuple(asked)))
 
 
 def _show(status: Status) -> None:

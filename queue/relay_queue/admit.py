@@ -84,18 +84,18 @@ class _Intake:
         self.rows: dict[str, int] = {}
         self.headed: set[str] = set()
         self.known: dict[str, bytes] = {}
-        self.last_session = self._look_up(connection, submissions)
-        self.count = counters.read(connection)
-        self.added = Counters()
+        self._look_up(connection, submissions)
         self.seen: set[str] = set()
         self.arrivals = Arrivals()
 
-    def _look_up(self, connection: sqlite3.Connection, submissions: list[Submission]) -> int:
-        """Learn of sessions and keys, in one row: each row fetched is a hand-over between threads."""
+    def _look_up(self, connection: sqlite3.Connection, submissions: list[Submission]) -> None:
+        """Learn all of it from one row: each row fetched is a hand-over between threads."""
         session_ids = {event.session_id for one in submissions for event in one.events}
         keys = [key for one in submissions for key in one.keys]
         asked = {"session_ids": json_list(session_ids), "keys": json_list(keys)}
-        pins, known, last_session = connection.execute(SQL["admit_look_up"], asked).fetchone()
+        found = connection.execute(SQL["admit_look_up"], asked).fetchone()
+        pins, known, self.last_session, *counts = found
+        self.before = self.count = msgspec.convert(counts, Counters)
         for pin in msgspec.json.decode(pins, type=list[_Pin]):
             self.agents[pin.session_id] = pin.agent
             self.rows[pin.session_id] = pin.row
@@ -103,7 +103,6 @@ class _Intake:
                 self.headed.add(pin.session_id)
         for key, content in msgspec.json.decode(known, type=list[tuple[str, str]]):
             self.known[key] = bytes.fromhex(content)
-        return last_session
 
     def take(self, submission: Submission) -> Enqueued | OutboxError:
         """Decide on one submission; the next ones find what it added."""
@@ -115,8 +114,7 @@ class _Intake:
         if refusal is not None:
             return refusal
         self._add(submission, new)
-        self.added = _sum(self.added, change)
-        self.count = _sum(self.count, change)
+        self.count = counters.total(self.count, change)
         self.known.update(new.bodies)
         self.seen.update(new.agents)
         return Enqueued(
@@ -199,10 +197,4 @@ class _Intake:
         connection.execute(SQL["admit_seen"], {"sessions": seen, "now_ms": now_ms})
         if self.arrivals.events:
             self.arrivals.write(connection, now_ms)
-            counters.add(connection, self.added)
-
-
-def _sum(one: Counters, other: Counters) -> Counters:
-    return Counters(
-        *(a + b for a, b in zip(msgspec.structs.astuple(one), msgspec.structs.astuple(other), strict=True))
-    )
+            counters.add(connection, counters.difference(self.count, self.before))

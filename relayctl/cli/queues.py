@@ -78,7 +78,7 @@ def retry(
     """Send held events again now.
 
     KEY is what `queue held` shows, or its first eight characters or more. An event whose 30-day window is over may
-    be stored twice by the server, so that needs --may-duplicate.
+    be stored twice by the server, so that needs --may-duplicate; `expired_items` in the JSON counts those that stay.
     """
     if everything == bool(keys):
         which = "name the keys, or --all"
@@ -86,7 +86,7 @@ def retry(
     request = {"keys": "all" if everything else list(keys), "may_duplicate": may_duplicate}
     query = {"queue_dir": client.queue_dir(queue_dir)}
     answer = client.ask("POST", "/v1/queues/held/retry", query, request, again=False)
-    show(answer, lambda done: f"{done['retried']:,} to be sent again", as_json=as_json)
+    show(answer, lambda done: _retried(done, everything=everything), as_json=as_json)
 
 
 @queue.command(
@@ -165,6 +165,14 @@ def auto(client: Client, *, switch: str, queue_dir: str | None, as_json: bool) -
         lambda _: f"delivery is {'by itself' if switch == 'on' else 'left to `relayctl flush`'}",
         as_json=as_json,
     )
+
+
+def _retried(done: dict[str, Any], *, everything: bool) -> str:
+    from relayctl.cli.words import count
+
+    told = f"{done['retried']:,} to be sent again"
+    left = done["expired_items"] if everything else 0
+    return f"{told}; past the 30-day window: {count(left, 'event')}, which --may-duplicate releases" if left else told
 
 
 def _queues_table(answer: dict[str, Any]) -> str:

@@ -53,15 +53,16 @@ async def export_held(request: Request) -> Response:
 
 
 async def retry_held(request: Request) -> Json:
-    """POST /v1/queues/held/retry: let held heads go again."""
+    """POST /v1/queues/held/retry: let held heads go again; counts them, and the expired ones that stay held."""
     relay, directory = services(request), place(request)
     order = await read_json(request, RetryOrder, _ORDER_BYTES)
     keys = None if order.keys == "all" else order.keys
     async with relay.registry.use(directory) as outbox:
         retried = await outbox.retry(keys, may_duplicate=order.may_duplicate)
+        expired_items = (await outbox.status()).expired_items
     relay.bus.publish(HeadReleased(str(directory), "retry", retried))
     relay.dispatcher.wake(directory)
-    return Json({"retried": retried})
+    return Json({"retried": retried, "expired_items": expired_items})
 
 
 async def discard_held(request: Request) -> Json:

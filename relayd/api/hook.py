@@ -6,7 +6,7 @@ from starlette.routing import Route
 
 from relayd.api.body import read_body
 from relayd.api.response import Json, Problem
-from relayd.errors import PayloadTooLarge
+from relayd.errors import MediaTypeRefused, PayloadTooLarge
 from relayd.receiver import MAX_REQUEST_BYTES, Reply
 from relayd.services import services
 
@@ -16,7 +16,7 @@ __all__ = ("routes",)
 async def hook_batch(request: Request) -> Response:
     """POST /hook/batch: take an array of `{url, body}`; 200 with an acknowledgement for each item.
 
-    Source: peer-contract Appendix A.
+    Source: docs/receiver.md.
     """
     raw = await _json_body(request)
     return raw if isinstance(raw, Response) else _answer(await services(request).receiver.batch(raw))
@@ -31,9 +31,13 @@ async def hook(request: Request) -> Response:
 
 
 async def _json_body(request: Request) -> bytes | Response:
-    """Read the body, or make the answer that refuses it: 415 unless it says it is JSON, 413 if it is too large."""
+    """Read the body, or make the answer that it is too large.
+
+    Raises:
+        MediaTypeRefused: It is not said to be JSON.
+    """
     if not _is_json(request.headers.get("content-type", "")):
-        return _unsupported()
+        raise MediaTypeRefused
     try:
         return await read_body(request, MAX_REQUEST_BYTES)
     except PayloadTooLarge as error:
@@ -43,17 +47,6 @@ async def _json_body(request: Request) -> bytes | Response:
 def _is_json(content_type: str) -> bool:
     kind, _, subtype = content_type.partition(";")[0].strip().lower().partition("/")
     return kind == "application" and (subtype == "json" or subtype.endswith("+json"))
-
-
-def _unsupported() -> Problem:
-    body = {
-        "type": "about:blank",
-        "title": "Unsupported Media Type",
-        "status": 415,
-        "detail": "the request must have a content type of JSON",
-        "code": "input_refused",
-    }
-    return Problem(body, 415)
 
 
 def _answer(reply: Reply) -> Response:

@@ -31,6 +31,7 @@ STATUS: Mapping[str, int] = {
     "flush_in_progress": 409,
     "schema_refused": 409,
     "payload_too_large": 413,
+    "media_type_refused": 415,
     "config_refused": 500,
     "internal": 500,
     "ack_refused": 502,

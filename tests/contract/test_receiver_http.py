@@ -97,6 +97,7 @@ async def test_other_content_types_are_refused(home, kind, target):
     """A body that does not say it is JSON is 415, whatever it holds."""
     answer = await ask(home, "POST", target, BATCH, kind=kind)
     assert (answer.status, answer.headers["content-type"]) == (415, "application/problem+json")
+    assert json.loads(answer.body)["code"] == "media_type_refused"
     assert json.loads((await ask(home, "GET", "/v1/feed")).body)["events"] == []
 
 

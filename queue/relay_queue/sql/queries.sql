@@ -49,7 +49,7 @@ UPDATE counter SET
 
 -- name: admit_look_up
 -- One row: pins of these sessions as [session_id, row, agent, has a head]; which of these keys are pending or have
--- a receipt, as [key, content]; the last row of a session.
+-- a receipt, as [key, content]; the last row of a session; all counters.
 SELECT
     (
         SELECT json_group_array(json_array(s.session_id, s.id, s.agent, h.seq IS NOT NULL))
@@ -71,7 +71,10 @@ SELECT
                 ON substr(r.ingest_key, 1, 12) = substr(asked.value, 1, 12) AND r.ingest_key = asked.value
         )
     ),
-    (SELECT coalesce(max(id), 0) FROM session);
+    (SELECT coalesce(max(id), 0) FROM session),
+    c.last_seq, c.pending_items, c.pending_bytes, c.pending_sessions, c.attempted_items, c.failed_heads,
+    c.expired_heads, c.receipts, c.known_sessions
+FROM counter AS c;
 
 -- name: admit_seen
 -- Refresh the pins of known sessions.

@@ -269,6 +269,29 @@ def test_every_answer_has_a_table(tmp_path: Path, frame: str, words: tuple[str, 
         assert all(len(line) <= 80 for line in shown.split("\n"))
 
 
+def test_a_retry_of_all_tells_what_it_left_and_how_to_release_it(tmp_path: Path) -> None:
+    """Expired events stay unless asked for: a person reads how many and what to add, a script `expired_items`."""
+    left = {"retried": 0, "expired_items": 2}
+    with serve(tmp_path / "home", lambda _: http(200, left)) as daemon:
+        code, shown = on_terminal(daemon.home, "queue", "retry", "--all")
+        piped = run(daemon.home, "queue", "retry", "--all")
+        _, named = on_terminal(daemon.home, "queue", "retry", "f748ee84")
+    assert (code, shown) == (
+        0,
+        "0 to be sent again; past the 30-day window: 2 events, which --may-duplicate releases\n",
+    )
+    assert (piped.returncode, json.loads(piped.stdout)) == (0, left)
+    assert named == "0 to be sent again\n"
+
+
+def test_a_repeated_init_says_so(tmp_path: Path) -> None:
+    """Binding again to the same values is a success in words of its own."""
+    bound = frame_files.answer_body("bind") | {"created": False}
+    with serve(tmp_path / "home", lambda _: http(200, bound)) as daemon:
+        code, shown = on_terminal(daemon.home, "init")
+    assert (code, shown.split("\n")[0]) == (0, "already bound (identical)")
+
+
 def test_text_from_outside_cannot_drive_a_terminal(tmp_path: Path) -> None:
     """Escape sequences, line ends and bidi overrides of an excerpt are shown as marks."""
     row = frame_files.answer_body("feed")

@@ -112,7 +112,7 @@ def test_a_held_event_can_be_looked_at_retried_and_given_up(
     assert run(home, "flush", *queue).returncode == 2
     held = _ok(home, "queue", "held", *queue)
     assert [(row["reason"], row["last_error"]) for row in held["held"]] == [("failed", "http 413")]
-    assert _ok(home, "queue", "retry", "--all", *queue) == {"retried": 1}
+    assert _ok(home, "queue", "retry", "--all", *queue) == {"retried": 1, "expired_items": 0}
     assert run(home, "flush", *queue).returncode == 2
     copy = tmp_path / "kept.json"
     key = held["held"][0]["ingest_key"][:8]

@@ -12,6 +12,8 @@ import pytest
 from relay_queue.binding import bind
 from relay_queue.errors import BindingMismatch, DirectoryRefused, NotAQueue, QueueDamaged, QueueOwned
 from relay_queue.outbox import bind_outbox, open_outbox
+from relay_queue.sqlite.database import open_writer
+from relay_queue.statements import SCHEMA
 from relayd.errors import ParameterRefused, UnknownQueue
 from relayd.events import QueueBound
 from relayd.events import QueueDamaged as Damaged
@@ -32,6 +34,20 @@ async def test_the_default_queue_is_bound_on_first_use_and_by_nothing_else(tmp_p
             assert (outbox.binding.server_url, outbox.binding.producer) == ("local", "relayd")
         assert await home.until(QueueBound)
         assert [row.name for row in await home.registry.listed()] == ["default"]
+
+
+@pytest.mark.parametrize("left", ["directory", "file"])
+async def test_a_first_use_that_was_cut_off_can_be_repeated(tmp_path: Path, left: str) -> None:
+    """What a daemon left that was killed while it bound the default queue counts as nothing: zeros, then a queue."""
+    async with house(tmp_path) as home:
+        default = home.registry.places.default
+        default.mkdir(mode=0o700)
+        if left == "file":
+            open_writer(default / "queue.db", SCHEMA, create=True).close()
+        status = await home.registry.status(default)
+        assert (status.server_url, status.receipts) == ("local", 0)
+        assert (await home.enqueue(default, [event(1)], bind_default=True)).stored == 1
+        await home.drained(default)
 
 
 async def test_only_the_default_queue_binds_itself(tmp_path: Path) -> None:

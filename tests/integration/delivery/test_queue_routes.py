@@ -299,18 +299,33 @@ async def test_held_heads_are_listed_shown_released_and_given_up(tmp_path: Path)
         _, envelope = await client.ask("GET", f"/v1/queues/held/{head['ingest_key'][:12]}?{at}")
         assert envelope == file[0]
         keys = {"keys": [head["ingest_key"]]}
-        assert await client.ask("POST", f"/v1/queues/held/retry?{at}", keys) == (200, {"retried": 1})
+        retried = {"retried": 1, "expired_items": 0}
+        assert await client.ask("POST", f"/v1/queues/held/retry?{at}", keys) == (200, retried)
         keys = {"keys": [rest["held"][0]["ingest_key"]]}
         assert await client.ask("POST", f"/v1/queues/held/discard?{at}", keys) == (200, {"discarded": 1})
-        assert await client.ask("POST", f"/v1/queues/held/retry?{at}", {"keys": "all"}) == (
-            200,
-            {"retried": 1},
-        )
+        assert await client.ask("POST", f"/v1/queues/held/retry?{at}", {"keys": "all"}) == (200, retried)
         _, lines = await client.ask("POST", f"/v1/queues/flush?{at}")
         assert lines[-1]["acknowledged"] == 2
         _, found = await client.ask("GET", f"/v1/status?{at}")
         assert (found["discarded"], found["pending_items"]) == (1, 0)
         assert (await client.home.until(HeadReleased, lambda one: one.action == "discard")).count == 1
+
+
+async def test_a_retry_of_all_counts_what_its_window_holds(tmp_path: Path) -> None:
+    """Expired heads are left and counted, until the request says that the server may store them twice."""
+    clock = Clock()
+    async with asking(tmp_path, ticks=clock) as client, scripted_server() as server:
+        directory = tmp_path / "q"
+        await client.ask("POST", "/v1/queues", binding(server, directory, mode="manual"))
+        at = f"queue_dir={directory}"
+        await client.ask("POST", f"/v1/queues/enqueue?{at}", spread(3, 3))
+        server.script(Step(fail_at=0), Step(fail_at=0), Step(fail_at=0))
+        await client.ask("POST", f"/v1/queues/flush?{at}")
+        clock.now_ms += RETRY_WINDOW_MS
+        retry = f"/v1/queues/held/retry?{at}"
+        assert await client.ask("POST", retry, {"keys": "all"}) == (200, {"retried": 0, "expired_items": 3})
+        both = {"keys": "all", "may_duplicate": True}
+        assert await client.ask("POST", retry, both) == (200, {"retried": 3, "expired_items": 0})
 
 
 async def test_a_head_being_sent_is_left_alone(tmp_path: Path) -> None:

@@ -43,13 +43,15 @@ def test_a_queue_that_is_not_bound_yet_may_be_empty(tmp_path: Path, began: bool)
     directory = tmp_path / "later"
     if began:
         directory.mkdir(mode=0o700)  # as a process leaves it that is killed while it binds
-    named = ("local", "relayd", "me", "default", "default")
-    done = child("status", directory, "--or-empty", *named)
+    binding = {"server_url": "local", "producer": "relayd", "actor": "-me", "workspace": "w", "project": "p"}
+    done = child("status", directory, "--or-empty", json.dumps(binding))
     assert (done.returncode, done.stderr) == (0, "")
     shown = json.loads(done.stdout)
-    assert tuple(shown[key] for key in ("server_url", "producer", "actor", "workspace", "project")) == named
+    assert {key: shown[key] for key in binding} == binding
     assert (shown["pending_items"], shown["receipts"], shown["queue"]) == (0, 0, str(directory / "queue.db"))
-    assert child("status", directory, "--or-empty", "local", "no token", "me", "w", "p").returncode == 2
+    for wrong in ("local", "{}", json.dumps(binding | {"actor": "no token"})):
+        done = child("status", directory, "--or-empty", wrong)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert [path.name for path in tmp_path.rglob("*")] == (["later"] if began else [])
 
 
@@ -83,7 +85,12 @@ async def test_a_backup_is_a_queue(outbox: Outbox, queue_dir: Path, tmp_path: Pa
     assert (copied / "queue.db").stat().st_mode & 0o777 == 0o600
     assert read_status(copied).pending_items == 5
     await outbox.enqueue(in_sessions(1, first=5))
-    assert child("backup", queue_dir, copied / "queue.db").returncode == 2
+    for taken, why in (
+        (copied / "queue.db", "File exists"),
+        (tmp_path / "no" / "where", "No such file or directory"),
+    ):
+        done = child("backup", queue_dir, taken)
+        assert (done.returncode, done.stderr) == (2, f"error: {taken}: {why}\n")
     assert read_status(copied).pending_items == 5
     assert child("backup", "--force", queue_dir, copied / "queue.db").returncode == 0
     assert read_status(copied).pending_items == 6

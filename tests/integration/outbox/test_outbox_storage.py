@@ -134,6 +134,24 @@ async def test_a_cancelled_caller_loses_its_batch_only(outbox: Outbox) -> None:
     assert sessions_of(await outbox.select()) == ["session-0"]
 
 
+async def test_a_batch_can_be_forgotten_whatever_the_disk_does(queue_dir: Path, ticks: FakeTicks) -> None:
+    """Where no answer can be stored the batch is released all the same, and chosen again once the file is back."""
+    async with open_outbox(queue_dir, ticks=ticks) as outbox:
+        await outbox.enqueue(in_sessions(2))
+        batch = await outbox.select()
+        (queue_dir / "queue.db").rename(queue_dir / "aside.db")
+        with pytest.raises(StorageFailed):
+            await outbox.apply(batch, all_of(batch))
+        await outbox.release()
+        (queue_dir / "aside.db").rename(queue_dir / "queue.db")
+        again = await outbox.select()
+        assert sessions_of(again) == sessions_of(batch)
+        with pytest.raises(RuntimeError, match="not under way"):
+            await outbox.apply(batch, all_of(batch))
+        await outbox.apply(again, all_of(again))
+        assert (await outbox.status()).pending_items == 0
+
+
 async def test_work_of_one_group_sees_what_came_before(outbox: Outbox) -> None:
     """A discard that waits in line behind a selection finds its head being sent."""
     await outbox.enqueue(in_sessions(1))
