@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Literal
 
 import anyio
 import anyio.to_thread
 
 from relay_queue.binding import Binding
+from relay_queue.directory import Mode
 from relay_queue.errors import NotAQueue, OutboxError, QueueDamaged
 from relay_queue.outbox import Outbox, bind_outbox, open_outbox
 from relay_queue.status import Status, empty_status, read_status
@@ -33,8 +33,6 @@ MAX_OPEN = 16
 RECHECK_S = 0.25
 """For so long an open queue is taken to lie where it lay. Each look at the directory makes the loop wait for a busy
 writer's thread, so that one for every request would cost a third of the rate."""
-
-Mode = Literal["auto", "manual"]
 
 
 @dataclass(slots=True, eq=False)

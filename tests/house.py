@@ -95,8 +95,10 @@ class House(NamedTuple):
     async def drained(self, directory: Path) -> None:
         """Wait until a queue holds nothing."""
         with anyio.fail_after(LIMIT_S):
+            news = self.news[-1]  # taken before looking: what happens during the look must end the wait
             while (await self.status(directory)).pending_items:
-                await self.news[-1].wait()
+                await news.wait()
+                news = self.news[-1]
 
     async def status(self, directory: Path) -> Any:
         """Describe a queue."""

@@ -10,6 +10,8 @@ import click
 from relayctl.cli.options import json_option, queue_dir_option
 from relayctl.cli.show import Progress, show
 from relayctl.client import Client
+from relayctl.errors import Refused
+from relayctl.hints import hint_for
 
 __all__ = ("queue",)
 
@@ -31,9 +33,8 @@ def list_queues(client: Client, *, queue_dir: str | None, as_json: bool) -> None
     """List every queue this daemon knows, or one."""
     queues: list[dict[str, Any]] = client.ask("GET", "/v1/queues", again=True)["queues"]
     if queue_dir is not None:
-        directory = os.path.realpath(
-            client.queue_dir(queue_dir)
-        )  # the daemon's own spelling has no links in it
+        # The daemon's own spelling has no links in it.
+        directory = os.path.realpath(client.queue_dir(queue_dir))
         queues = [row for row in queues if row["queue_dir"] == directory]
     show({"queues": queues}, _queues_table, as_json=as_json)
 
@@ -87,6 +88,8 @@ def retry(
     query = {"queue_dir": client.queue_dir(queue_dir)}
     answer = client.ask("POST", "/v1/queues/held/retry", query, request, again=False)
     show(answer, lambda done: _retried(done, everything=everything), as_json=as_json)
+    if everything and answer["expired_items"] and not answer["retried"]:
+        raise Refused(200, _nothing_retried(answer["expired_items"]), hint=hint_for("may_duplicate"))
 
 
 @queue.command(
@@ -171,8 +174,18 @@ def _retried(done: dict[str, Any], *, everything: bool) -> str:
     from relayctl.cli.words import count
 
     told = f"{done['retried']:,} to be sent again"
-    left = done["expired_items"] if everything else 0
-    return f"{told}; past the 30-day window: {count(left, 'event')}, which --may-duplicate releases" if left else told
+    if not (everything and done["retried"] and done["expired_items"]):
+        return told
+    left = count(done["expired_items"], "event")
+    return f"{told}; past the 30-day window: {left}, which --may-duplicate releases"
+
+
+def _nothing_retried(expired: int) -> dict[str, str]:
+    """Say what became of a retry of all where all had expired, in the form of a problem."""
+    from relayctl.cli.words import count
+
+    detail = f"nothing was retried: {count(expired, 'event')} held past the 30-day window"
+    return {"code": "may_duplicate", "detail": detail}
 
 
 def _queues_table(answer: dict[str, Any]) -> str:

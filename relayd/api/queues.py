@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Literal
 
 import anyio.to_thread
 import msgspec
@@ -13,6 +12,7 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
 from relay_queue.binding import LOCAL, bind
+from relay_queue.directory import Mode
 from relay_queue.errors import OutboxError
 from relay_queue.status import Status, read_status
 from relayd.api.asked import number, parameter, place
@@ -30,8 +30,6 @@ __all__ = ("MAX_BATCHES", "routes")
 
 MAX_BATCHES = 64
 """Of a flush that does not say otherwise."""
-
-Mode = Literal["auto", "manual"]
 
 
 class BindOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -26,7 +26,7 @@ def test_the_systemd_service_is_valid(tmp_path: Path) -> None:
         pytest.skip("no systemd-analyze here")
     text = (ROOT / "systemd" / "relayd.service").read_text()
     unit = tmp_path / "relayd.service"
-    unit.write_text(text.replace("%h/.local/bin/relayd", sys.executable))
+    unit.write_text(text.replace("%h/.local/bin/relayd", f'"{sys.executable}"'))
     done = subprocess.run(
         [analyze, "verify", "--user", str(unit)],
         capture_output=True,

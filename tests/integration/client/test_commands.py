@@ -271,17 +271,24 @@ def test_every_answer_has_a_table(tmp_path: Path, frame: str, words: tuple[str, 
 
 def test_a_retry_of_all_tells_what_it_left_and_how_to_release_it(tmp_path: Path) -> None:
     """Expired events stay unless asked for: a person reads how many and what to add, a script `expired_items`."""
-    left = {"retried": 0, "expired_items": 2}
-    with serve(tmp_path / "home", lambda _: http(200, left)) as daemon:
-        code, shown = on_terminal(daemon.home, "queue", "retry", "--all")
+    some = {"retried": 1, "expired_items": 2}
+    with serve(tmp_path / "home", lambda _: http(200, some)) as daemon:
+        all_of_them = on_terminal(daemon.home, "queue", "retry", "--all")
+        one_of_them = on_terminal(daemon.home, "queue", "retry", "f748ee84")
         piped = run(daemon.home, "queue", "retry", "--all")
-        _, named = on_terminal(daemon.home, "queue", "retry", "f748ee84")
-    assert (code, shown) == (
-        0,
-        "0 to be sent again; past the 30-day window: 2 events, which --may-duplicate releases\n",
-    )
-    assert (piped.returncode, json.loads(piped.stdout)) == (0, left)
-    assert named == "0 to be sent again\n"
+    told = "1 to be sent again; past the 30-day window: 2 events, which --may-duplicate releases\n"
+    assert (all_of_them, one_of_them) == ((0, told), (0, "1 to be sent again\n"))
+    assert (piped.returncode, json.loads(piped.stdout)) == (0, some)
+
+
+def test_a_retry_of_all_that_could_retry_none_fails(tmp_path: Path) -> None:
+    """If all that is held has expired, nothing was done: exit 2, like an expired event that was named."""
+    none = {"retried": 0, "expired_items": 2}
+    with serve(tmp_path / "home", lambda _: http(200, none)) as daemon:
+        done = run(daemon.home, "queue", "retry", "--all")
+    assert (done.returncode, json.loads(done.stdout)) == (2, none)
+    assert done.stderr.startswith(b"error: nothing was retried: 2 events held past the 30-day window\n")
+    assert b"--may-duplicate" in done.stderr
 
 
 def test_a_repeated_init_says_so(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from relayd.api.problem import STATUS
 _OURS_TO_PREVENT = {
     "ack_refused",
     "config_refused",
+    "media_type_refused",
     "method_not_allowed",
     "not_found",
     "parameter_refused",
