@@ -13,7 +13,7 @@ from relayd.services import services
 
 __all__ = ("number", "parameter", "place")
 
-_MAX_DIGITS = 18  # fits SQLite's integers
+_MOST = 10**18 - 1  # fits SQLite's integers
 
 
 def parameter(request: Request, name: str) -> str | None:
@@ -36,15 +36,17 @@ def place(request: Request) -> Path:
     return services(request).registry.places.place(parameter(request, "queue_dir"))
 
 
-def number(request: Request, name: str, default: int) -> int:
-    """Read a whole number that is not negative.
+def number(request: Request, name: str, *, least: int = 0, most: int = _MOST) -> int | None:
+    """Read a whole number; None if it is not asked for.
 
     Raises:
-        ParameterRefused: It is something else.
+        ParameterRefused: It is something else, or out of its bounds.
     """
     asked = parameter(request, name)
     if asked is None:
-        return default
-    if not (asked.isascii() and asked.isdecimal() and len(asked) <= _MAX_DIGITS):
-        raise ParameterRefused(name, "must be a whole number, 0 or more")
+        return None
+    digits = asked.isascii() and asked.isdecimal() and len(asked) <= len(str(_MOST))
+    if not (digits and least <= int(asked) <= most):
+        bounds = f"{least} or more" if most == _MOST else f"from {least} to {most}"
+        raise ParameterRefused(name, f"must be a whole number, {bounds}")
     return int(asked)

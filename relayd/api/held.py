@@ -38,8 +38,9 @@ class DiscardOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 async def list_held(request: Request) -> Json:
     """GET /v1/queues/held: heads that may not go now, in the order of the queue."""
-    limit = min(number(request, "limit", _LIMIT), _MAX_LIMIT)
-    after = number(request, "after", 0)
+    limit = number(request, "limit")
+    limit = _LIMIT if limit is None else min(limit, _MAX_LIMIT)
+    after = number(request, "after") or 0
     async with services(request).registry.use(place(request)) as outbox:
         held = await outbox.held(limit=limit, after=after)
         total = await outbox.held_count()

@@ -121,7 +121,8 @@ async def _lines(report: Report) -> AsyncIterator[bytes]:
 def _max_batches(request: Request) -> int | None:
     if parameter(request, "all") == "true":
         return None
-    return max(number(request, "max_batches", MAX_BATCHES), 1)
+    asked = number(request, "max_batches")
+    return MAX_BATCHES if asked is None else max(asked, 1)
 
 
 def _bearer(request: Request) -> str | None:
