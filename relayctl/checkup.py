@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sqlite3
 import stat
@@ -12,11 +11,14 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from relayctl import _wire, leave, offline
+from relayctl.cli.words import count, due, failure
 from relayctl.client import Client
 from relayctl.daemon import Daemon
-from relayctl.errors import ClientError
+from relayctl.errors import ClientError, Refused
+from relayctl.hints import hint_of, queue_option
 from relayctl.home import OTHER_HOME, home_fault, last_start_path
 from relayctl.objects import read_object
+from relayctl.tokens import refusal, remedy
 
 __all__ = ("Check", "checkup")
 
@@ -71,7 +73,7 @@ def _daemon(client: Client, installed: str) -> tuple[Daemon | None, Check]:
     try:
         daemon = client.find()
     except (ClientError, OSError) as error:
-        return None, Check("daemon", "fail", str(error), getattr(error, "hint", ""))
+        return None, Check("daemon", "fail", str(error), _todo(error))
     if daemon is not None:
         return daemon, _version(daemon, installed)
     if pid := leave.holder(client.home):
@@ -119,15 +121,29 @@ def _last_start(home: str, *, running: bool) -> Check:
 
 def _queues(client: Client, daemon: Daemon | None) -> Iterator[Check]:
     try:
-        checks = [_queue(row) for row in (_served(client) if daemon else _on_disk(client.home))]
+        checks = [_queue(client, row) for row in (_served(client) if daemon else _on_disk(client.home))]
     except (ClientError, _wire.WireError, OSError) as error:
-        yield Check("queues", "fail", f"cannot be listed: {error}", getattr(error, "hint", ""))
+        yield Check("queues", "fail", f"cannot be listed: {error}", _todo(error))
         return
     yield from checks or [Check("queues", "ok", "none yet")]
 
 
-def _served(client: Client) -> list[dict[str, Any]]:
-    return client.ask("GET", "/v1/queues", again=True)["queues"]
+def _todo(error: Exception) -> str:
+    return hint_of(error) if isinstance(error, ClientError) else ""
+
+
+def _served(client: Client) -> Iterator[dict[str, Any]]:
+    for row in client.ask("GET", "/v1/queues", again=True)["queues"]:
+        yield row | (_standing(client, row["queue_dir"]) if row.get("pending_items") else {})
+
+
+def _standing(client: Client, directory: str) -> dict[str, Any]:
+    """Ask why a queue's events may still be there."""
+    try:
+        status = client.ask("GET", "/v1/status", {"queue_dir": directory}, again=True)
+    except Refused as refused:  # it may have gone since it was listed
+        return {"problem": str(refused)}
+    return {name: status.get(name) for name in ("last_error", "next_due_in_ms")}
 
 
 def _on_disk(home: str) -> Iterator[dict[str, Any]]:
@@ -144,21 +160,33 @@ def _on_disk(home: str) -> Iterator[dict[str, Any]]:
             yield {"queue_dir": directory, "name": name, "problem": str(error)}
 
 
-def _queue(row: dict[str, Any]) -> Check:
-    directory = shlex.quote(row["queue_dir"])
-    name = f"queue {row.get('name') or row['queue_dir']}"
+def _queue(client: Client, row: dict[str, Any]) -> Check:
+    name, named = f"queue {row.get('name') or row['queue_dir']}", queue_option(row["queue_dir"])
     if problem := row.get("problem"):
-        return Check(name, "fail", str(problem), f"`relayctl status --queue-dir {directory}` shows more")
+        told = str(problem).removeprefix(f"{row['queue_dir']}: ")
+        return Check(name, "fail", told, _about_problem(row["queue_dir"]))
     pending = f"{row.get('pending_items') or 0:,} pending"
     if row.get("state") == "needs_auth":
         url = row["server_url"]
-        return Check(
-            name, "warn", f"{pending}; {url} refused the token", f"`relayctl auth set --server-url {url}`"
-        )
+        return Check(name, "warn", f"{pending}; {refusal(client, url)}", remedy(url))
     if held := row.get("held_sessions"):
-        todo = f"`relayctl queue held --queue-dir {directory}`"
-        return Check(name, "warn", f"{pending}; {held:,} sessions are held", todo)
+        told = f"{pending}; {count(held, 'session')} {'is' if held == 1 else 'are'} held"
+        return Check(name, "warn", told, f"`relayctl queue held{named}`")
+    if row.get("pending_items") and (error := row.get("last_error")):
+        told = f"{pending}; last error: {failure(error)}{_next_attempt(row.get('next_due_in_ms'))}"
+        return Check(name, "warn", told, f"is the server running? `relayctl flush{named}` tries now")
     return Check(name, "ok", pending)
+
+
+def _about_problem(directory: str) -> str:
+    named = queue_option(directory)
+    if offline.holds_queue(directory):
+        return f"`relayctl status{named}` shows more"
+    return f"put it back, or mount it: it is never made anew; `relayctl queue forget{named}` takes it off the list"
+
+
+def _next_attempt(due_in_ms: int | None) -> str:
+    return "" if due_in_ms is None else f"; next attempt {due(due_in_ms)}"
 
 
 def _sqlite() -> Check:

@@ -26,10 +26,14 @@ class Client:
 
     Args:
         environ: The caller's environment; nothing else reads it.
+
+    Attributes:
+        named_queue: The queue's directory as the user wrote it, None if they named none.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
+        self.named_queue: str | None = None
         self._home: str | None = None
         self._daemon: Daemon | None = None
 
@@ -49,7 +53,11 @@ class Client:
         return self._home
 
     def queue_dir(self, named: str | None) -> str:
-        """Tell which directory is meant: the one named, made absolute, or the home's default queue."""
+        """Tell which directory is meant: the one named, made absolute, or the home's default queue.
+
+        How it was named is remembered, for the commands that a hint may show.
+        """
+        self.named_queue = named
         return default_queue(self.home) if named is None else absolute(named, "--queue-dir")
 
     def find(self) -> Daemon | None:

@@ -147,7 +147,4 @@ def _refuse(status: int, body: bytes) -> None:
     """Raise what a problem says; a success passes."""
     if status < 400:  # noqa: PLR2004 -- HTTP's own line
         return
-    from relayctl.hints import hint_for
-
-    problem = read_object(body)
-    raise Refused(status, problem, hint=hint_for(str(problem.get("code", ""))))
+    raise Refused(status, read_object(body))

@@ -16,6 +16,7 @@ ClientError
     ├── FileTooLarge        an input file is over its limit
     ├── TokenRefused        a token that no header can carry
     ├── QueueRefused        a directory is no queue that could be read
+    ├── BackupRefused       a copy of a queue cannot be written
     ├── CopyRefused         a copy of events cannot be written
     └── NoLog               there is no log to print
 """
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = (
     "PROTOCOL",
     "AnswerLost",
+    "BackupRefused",
     "BadInput",
     "ClientError",
     "CopyRefused",
@@ -57,9 +59,12 @@ class ClientError(Exception):
     """A command failed.
 
     Attributes:
+        code: What `hints` knows it by, if it has no hint of its own.
         hint: What to do next, or empty.
         details: Further lines, one a problem.
     """
+
+    code = ""
 
     def __init__(self, message: str, *, hint: str = "", details: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -143,11 +148,10 @@ class StillRunning(ClientError):
 class AnswerLost(ClientError):
     """The daemon left before it answered; what was asked may or may not have been done."""
 
+    code = "answer_lost"
+
     def __init__(self) -> None:
-        super().__init__(
-            "the daemon left before it answered; what was asked may or may not have been done",
-            hint="look with `relayctl status`, and repeat the command",
-        )
+        super().__init__("the daemon left before it answered; what was asked may or may not have been done")
 
 
 class Refused(ClientError):
@@ -158,11 +162,9 @@ class Refused(ClientError):
         problem: The problem object; `detail` is shown, `code` decides the hint.
     """
 
-    def __init__(
-        self, status: int, problem: Mapping[str, Any], *, hint: str = "", details: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, status: int, problem: Mapping[str, Any], *, details: Sequence[str] = ()) -> None:
         told = problem.get("detail") or problem.get("title") or f"the daemon answered {status}"
-        super().__init__(str(told), hint=hint, details=details)
+        super().__init__(str(told), details=details)
         self.status = status
         self.code = str(problem.get("code", ""))
         self.problem = problem
@@ -217,10 +219,23 @@ class QueueRefused(BadInput):
 
     Args:
         told: What the process that tried to read it said.
+        code: What is wrong with it, as a daemon would call it; empty if that is not known.
+    """
+
+    def __init__(self, told: str, code: str = "") -> None:
+        super().__init__(told)
+        self.code = code
+
+
+class BackupRefused(BadInput):
+    """A copy of a queue cannot be written.
+
+    Args:
+        told: What the process that tried to write it said.
         hint: What to do about it.
     """
 
-    def __init__(self, told: str, hint: str) -> None:
+    def __init__(self, told: str, *, hint: str) -> None:
         super().__init__(told, hint=hint)
 
 

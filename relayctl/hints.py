@@ -1,39 +1,97 @@
 """What to do next, for each code of a problem that somebody at a keyboard can do something about."""
 
-__all__ = ("HINTS", "hint_for")
+from __future__ import annotations
+
+import shlex
+
+from relayctl.errors import ClientError, Refused
+
+TYPE_CHECKING = False  # see errors.py
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ("HINTS", "hint_for", "hint_of", "queue_option")
+
+# Where a hint shows a command for one queue, this is where that queue is named.
+_QUEUE = "{queue}"
 
 HINTS = {
+    "answer_lost": "look with `relayctl status{queue}`, and repeat the command",
     "bad_answer": "is it an ai-memory server, without a proxy that answers for it? The events stay queued",
     "being_sent": "it is on its way to the server just now; try again in a moment",
     "binding_mismatch": "a queue keeps its destination: repeat the first values, or name another --queue-dir",
     "binding_refused": "`relayctl init --help` shows what the values may be",
     "damaged": "`relayctl doctor` shows which file; keep it, and put a backup in its place",
-    "directory_refused": "name a directory of yours alone (chmod 700) whose parent is there, without `..`",
-    "flush_in_progress": "wait until it ends; `relayctl status` shows how far it is",
+    "directory_refused": "name a directory of yours alone (mode 700) whose parent is there, without `..`",
+    "events_pending": (
+        "deliver them first: `relayctl flush --all{queue}`; "
+        "--even-if-pending forgets the queue and leaves them in its directory"
+    ),
+    "file_gone": "look where it went; the next command sees what is there now",
+    "flush_in_progress": "wait until it ends; `relayctl status{queue}` shows how far it is",
     "identity_conflict": "an event that is another event needs another event_id",
     "input_refused": "correct the events named above; `relayctl enqueue --help` shows the form",
     "internal": "`relayctl daemon logs` has it",
     "may_duplicate": "the server may have it already; --may-duplicate sends it all the same",
-    "needs_auth": "`relayctl auth set` stores a token; AI_MEMORY_AUTH_TOKEN gives one to a single flush",
+    "needs_auth": "`relayctl auth set --server-url URL` stores a token; AI_MEMORY_AUTH_TOKEN gives one to a single flush",
     "network_filesystem": "SQLite needs a local disk",
-    "not_a_queue": "`relayctl init --queue-dir DIR` makes a queue",
-    "not_held": "`relayctl queue held` lists the keys that are",
+    "not_a_queue": (
+        "was a queue here? Put it back, or mount it: it is never made anew; "
+        "`relayctl init{queue}` is for a place that never held one"
+    ),
+    "not_held": "`relayctl queue held{queue}` lists the keys that are",
     "queue_busy": "another process is writing; try again in a moment",
     "queue_closed": "try again in a moment",
-    "queue_full": "deliver first: `relayctl flush --all`; nothing was stored",
+    "queue_full": "deliver first: `relayctl flush --all{queue}`; nothing was stored",
     "queue_owned": "another daemon has this queue open: use its RELAY_HOME, or stop it",
-    "refused": "`relayctl queue held` shows it; `queue retry` sends it again, `queue discard` gives it up",
+    "refused": "`relayctl queue held{queue}` shows it; `queue retry` sends it again, `queue discard` gives it up",
     "replay_protection_full": "receipts are kept for 30 days; use another --queue-dir until then",
     "schema_refused": "a newer version or another program wrote it: upgrade relayd, or name another --queue-dir",
     "session_table_full": "sessions are forgotten after 30 days of rest; use another --queue-dir until then",
     "stopping": "try again in a moment",
     "storage_failed": "is the disk full or read-only? `relayctl doctor` looks",
-    "unavailable": "the events stay queued; `relayctl status` shows when they are tried again",
-    "unknown_event": "`relayctl queue held` lists the keys",
-    "unreached": "is the server running, and its address right? `relayctl status` shows it; the events stay queued",
+    "unavailable": "the events stay queued; `relayctl status{queue}` shows when they are tried again",
+    "unknown_event": "`relayctl queue held{queue}` lists the keys",
+    "unreached": "is the server running, and its address right? `relayctl status{queue}` shows it; the events stay queued",
 }
 
 
-def hint_for(code: str) -> str:
-    """Tell what to do about a problem, or nothing."""
-    return HINTS.get(code, "")
+_NAME_IT = "name the queue with --queue-dir; `relayctl queue list` shows the queues"
+_OF_A_SESSION = "a session stays with its agent: name the same agent, or another session_id"
+
+
+def hint_for(code: str, queue_dir: str | None = None) -> str:
+    """Tell what to do about a problem, or nothing.
+
+    Args:
+        code: The problem's.
+        queue_dir: How the user named the queue it is about; None if they did not.
+    """
+    if code == "not_a_queue" and queue_dir is None:
+        return _NAME_IT
+    return HINTS.get(code, "").replace(_QUEUE, queue_option(queue_dir))
+
+
+def hint_of(error: ClientError, queue_dir: str | None = None) -> str:
+    """Tell what to do about a failure: its own hint, or else that of its code."""
+    if error.hint:
+        return error.hint
+    usual = hint_for(error.code, queue_dir)
+    if isinstance(error, Refused) and error.code == "identity_conflict":
+        return _of_a_conflict(error.problem, usual)
+    return usual
+
+
+def queue_option(queue_dir: str | None) -> str:
+    """Spell the option that names a queue as the user did, a blank before it; empty if they did not."""
+    return "" if queue_dir is None else f" --queue-dir {shlex.quote(queue_dir)}"
+
+
+def _of_a_conflict(problem: Mapping[str, Any], usual: str) -> str:
+    """Tell what to do about the kinds of conflict that are among the problems."""
+    problems: list[dict[str, Any]] = problem.get("problems") or []
+    kinds = {one.get("code") for one in problems}
+    if "session_identity_conflict" not in kinds:
+        return usual
+    return _OF_A_SESSION if len(kinds) == 1 else f"{usual}; {_OF_A_SESSION}"

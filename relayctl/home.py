@@ -26,6 +26,10 @@ __all__ = (
 OTHER_HOME = "set RELAY_HOME to a directory of yours that can be written to"
 """What to do about a home that nothing can be done about."""
 
+_OWN_HOME = "set RELAY_HOME to a directory of its own, for you alone"
+# Found in every home that a daemon has served, and hardly anywhere else.
+_TRACES = "relay.db", "relayd.lock"
+
 
 def home_path(environ: Mapping[str, str]) -> str:
     """Find the home: RELAY_HOME, else XDG_STATE_HOME/relayd, else the platform's place for state.
@@ -70,12 +74,20 @@ def home_fault(home: str) -> tuple[str, str] | None:
     if status.st_uid != os.geteuid():
         return f"it belongs to user {status.st_uid}", OTHER_HOME
     if status.st_mode & 0o077:
-        import shlex
-
-        return "others can look into it", f"chmod 700 {shlex.quote(home)}"
+        return "others can look into it", _closing(home, status.st_mode)
     if not os.access(home, os.W_OK):
         return "it is read-only", OTHER_HOME
     return None
+
+
+def _closing(home: str, mode: int) -> str:
+    """Tell how to keep others out: close the home if it is plainly one, for others may need what is not."""
+    shared = mode & (stat.S_ISVTX | stat.S_IWOTH)
+    if shared or (os.listdir(home) and not any(os.path.lexists(f"{home}/{name}") for name in _TRACES)):
+        return _OWN_HOME
+    import shlex
+
+    return f"chmod 700 {shlex.quote(home)}"
 
 
 def default_queue(home: str) -> str:

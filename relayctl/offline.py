@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from typing import Any
 
-from relayctl.errors import QueueRefused
+from relayctl.errors import BackupRefused, QueueRefused
 from relayctl.user import user_as_actor
 
-__all__ = ("backup", "read_status")
+__all__ = ("backup", "holds_queue", "read_status")
 
-_QUEUE_HINT = "`relayctl queue list` shows those there are, `relayctl init` makes one"
-_COPY_HINT = "`relayctl queue list` shows the queues; --force writes over a file that is there"
+_DATABASE = "queue.db"
+
+
+class _ReaderFailed(Exception):
+    """The child process did not do it; its message is what it said."""
+
+
+def holds_queue(directory: str) -> bool:
+    """Tell whether a queue's file is in a directory, whatever state it is in."""
+    return os.path.lexists(f"{directory}/{_DATABASE}")
 
 
 def read_status(directory: str, *, default: bool) -> dict[str, Any]:
@@ -27,16 +36,25 @@ def read_status(directory: str, *, default: bool) -> dict[str, Any]:
     """
     # The zeros are in the outbox's own words.
     empty = ("--or-empty", json.dumps(_default_binding())) if default else ()
-    return json.loads(_run("status", directory, *empty))
+    try:
+        return json.loads(_run("status", directory, *empty))
+    except _ReaderFailed as failed:
+        raise _refused(directory, failed) from failed
 
 
 def backup(directory: str, file: str, *, force: bool) -> None:
     """Copy a queue into a file while it may be in use; the copy is whole.
 
     Raises:
-        QueueRefused: The directory is no queue, or the file is there and `force` is not set.
+        QueueRefused: The directory is no queue.
+        BackupRefused: The copy cannot be written, or the file is there and `force` is not set.
     """
-    _run("backup", *(["--force"] if force else []), directory, file, hint=_COPY_HINT)
+    try:
+        _run("backup", *(["--force"] if force else []), directory, file)
+    except _ReaderFailed as failed:
+        if not holds_queue(directory):
+            raise _refused(directory, failed) from failed
+        raise BackupRefused(str(failed), hint=_about_target(file, force=force)) from failed
 
 
 def _default_binding() -> dict[str, str]:
@@ -45,7 +63,20 @@ def _default_binding() -> dict[str, str]:
     return {"server_url": "local", "producer": "relayd", "actor": user_as_actor(), **scope}
 
 
-def _run(*arguments: str, hint: str = _QUEUE_HINT) -> bytes:
+def _refused(directory: str, failed: _ReaderFailed) -> QueueRefused:
+    return QueueRefused(str(failed), "" if holds_queue(directory) else "not_a_queue")
+
+
+def _about_target(file: str, *, force: bool) -> str:
+    """Tell what to do about a copy that could not be written, if the place for it is why."""
+    if os.path.isdir(file):
+        return "it is a directory: name a file in it"
+    if not os.path.isdir(parent := os.path.dirname(file)):
+        return f"make the directory {parent} first, or name another FILE"
+    return "--force writes over it" if os.path.lexists(file) and not force else ""
+
+
+def _run(*arguments: str) -> bytes:
     import subprocess
 
     command = [sys.executable, "-P", "-m", "relay_queue", *arguments]
@@ -54,4 +85,4 @@ def _run(*arguments: str, hint: str = _QUEUE_HINT) -> bytes:
         return ended.stdout
     said = ended.stderr.decode(errors="replace").strip().split("\n")[-1]
     told = said.removeprefix("error: ") or f"the queue's reader ended with status {ended.returncode}"
-    raise QueueRefused(told, hint)
+    raise _ReaderFailed(told)

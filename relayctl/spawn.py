@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -88,13 +89,19 @@ def _passed_names(home: str, environ: Mapping[str, str]) -> frozenset[str]:
     if listed := environ.get("RELAY_DAEMON_PASS_ENV", "").strip():
         return frozenset(name.strip() for name in listed.split(","))
     try:
-        with open(f"{home}/config.toml", "rb") as file:
+        with open(f"{home}/config.toml", "rb", opener=_open_at_once) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return frozenset()
             import tomllib
 
             names = tomllib.load(file).get("daemon", {}).get("pass_env", [])
             return frozenset(name for name in names if isinstance(name, str))
     except (OSError, ValueError, AttributeError, TypeError):
         return frozenset()  # the daemon reads it too, and says what is wrong with it
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # a pipe in its place would keep us waiting for a writer
 
 
 def _start(home: str, environ: Mapping[str, str], ready_fd: int) -> subprocess.Popen[bytes]:

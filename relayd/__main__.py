@@ -1,10 +1,12 @@
 """`relayd`: arguments, then the lock, then everything that takes time to import."""
 
 import argparse
+import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from relay_queue.errors import (
     DirectoryRefused,
@@ -22,17 +24,28 @@ from relayd.report import StartReport
 __all__ = ("main",)
 
 _REFUSALS = (HomeRefused, DirectoryRefused, NetworkFilesystem, ConfigRefused, ListenerRefused, SchemaRefused)
+_STDERR = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the daemon until it is asked to leave; the exit status."""
+    _fill_standard_streams()
     options = _parser().parse_args(arguments)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the loop takes both over
+    for wish in (signal.SIGTERM, signal.SIGHUP):  # until the loop takes them over
+        if signal.getsignal(wish) is not signal.SIG_IGN:  # as `nohup` leaves SIGHUP
+            signal.signal(wish, signal.default_int_handler)
     os.umask(0o077)
     try:
         return _hold_and_run(options, StartReport(options.ready_fd))
     except KeyboardInterrupt:  # before it was ready: there is nothing to finish
         return exits.LEFT
+
+
+def _fill_standard_streams() -> None:
+    """Give closed descriptors below 3 to nothing, before a file of ours gets one and the log goes into it."""
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= _STDERR:
+        continue
+    os.close(fd)
 
 
 def _hold_and_run(options: argparse.Namespace, report: StartReport) -> int:
@@ -65,12 +78,12 @@ def _run(home: Home, options: argparse.Namespace, report: StartReport) -> int:
         from relayd.fault import account
 
         report.failed(None, home)
-        sys.stderr.write(f"relayd: internal error\n{account(fault)}\n")
+        _write(f"relayd: internal error\n{account(fault)}\n")
         return exits.FAILED
 
 
 def _say(failure: RelaydError | OutboxError) -> int:
-    sys.stderr.write(f"relayd: {failure}\n")
+    _write(f"relayd: {failure}\n")
     match failure:
         case AlreadyRunning():
             return exits.HELD
@@ -78,6 +91,12 @@ def _say(failure: RelaydError | OutboxError) -> int:
             return exits.DAMAGED
         case _:
             return exits.REFUSED if isinstance(failure, _REFUSALS) else exits.FAILED
+
+
+def _write(text: str) -> None:
+    """Write to standard error; that nobody can read it must not change the exit status."""
+    with suppress(OSError):
+        os.write(_STDERR, text.encode("utf-8", "backslashreplace"))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -112,8 +131,8 @@ def _descriptor(text: str) -> int:
     fd = int(text)
     try:
         os.fstat(fd)
-    except OSError as error:
-        raise argparse.ArgumentTypeError(error.strerror) from None
+    except (OSError, OverflowError):
+        raise argparse.ArgumentTypeError(os.strerror(errno.EBADF)) from None
     return fd
 
 

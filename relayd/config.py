@@ -4,13 +4,18 @@ A setting has one name, `section.key`: that is a key of a table in `config.toml`
 environment. An unknown key in the file is an error; other `RELAY_*` variables belong to clients and hooks.
 """
 
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, cast
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
+from relay_queue.errors import BindingRefused
+from relay_queue.server_url import normalise_url
 from relayd.errors import ConfigRefused
 
 __all__ = ("Config", "DaemonConfig", "DeliveryConfig", "LogConfig", "ReceiverConfig", "StopConfig", "load")
@@ -77,6 +82,7 @@ def load(file: Path, environ: Mapping[str, str], *, foreground: bool = False) ->
         ConfigRefused: The file cannot be read, a key of it is unknown, or a value is wrong.
     """
     config = _with_environment(_from_file(file), environ)
+    _check_proxy(config.delivery.proxy)
     if foreground:
         config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, foreground=True))
     return config
@@ -84,7 +90,7 @@ def load(file: Path, environ: Mapping[str, str], *, foreground: bool = False) ->
 
 def _from_file(file: Path) -> Config:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = _read_regular(file).decode()
     except FileNotFoundError:
         return Config()
     except OSError as error:
@@ -97,6 +103,36 @@ def _from_file(file: Path) -> Config:
         return msgspec.convert(tomllib.loads(text), Config)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ConfigRefused(str(file), str(error)) from None
+
+
+def _read_regular(file: Path) -> bytes:
+    """Read a regular file; a pipe in its place would keep the start waiting for whoever writes to it.
+
+    Raises:
+        ConfigRefused: It is something else.
+    """
+    with open(file, "rb", opener=_open_at_once) as opened:
+        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+            raise ConfigRefused(str(file), "is no regular file")
+        return opened.read()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _check_proxy(url: str | None) -> None:
+    """Refuse at the start what every delivery would fail of; unlike a server's URL it may name a user."""
+    if url is None:
+        return
+    try:
+        parts = urlsplit(url)
+        normalise_url(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}")
+        fits = url.isprintable() and " " not in url
+    except (BindingRefused, ValueError):
+        fits = False
+    if not fits:
+        raise ConfigRefused("delivery.proxy", "must be an http or https URL with a host")
 
 
 def _with_environment(config: Config, environ: Mapping[str, str]) -> Config:

@@ -4,20 +4,20 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 
 import anyio
 import uvloop
 from anyio.abc import TaskStatus
 
-from relay_queue.errors import QueueDamaged
+from relay_queue.errors import FileGone, OutboxError, QueueDamaged
 from relayd import __version__, exits
 from relayd.api.app import App, all_routes
 from relayd.config import Config
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
 from relayd.delivery.senders import Senders
-from relayd.events import Bus, DaemonReady, DaemonStopped, Happening, StoreDamaged
+from relayd.events import Bus, DaemonReady, DaemonStopped, Happening, StoreDamaged, StoreGone
 from relayd.home import Home
 from relayd.leaving import Leaving
 from relayd.listen import Listener, adopt, bind
@@ -27,9 +27,12 @@ from relayd.receiver import Feed, Receiver
 from relayd.report import StartReport
 from relayd.server import Server
 from relayd.services import Services
-from relayd.store import open_store
+from relayd.store import RelayStore, open_store
 
 __all__ = ("run",)
+
+_WATCH_EVERY_S = 60.0
+"""How often an idle daemon looks whether its home is still there."""
 
 
 def run(
@@ -60,18 +63,20 @@ class _Daemon:
 
     def __init__(self, home: Home, config: Config, report: StartReport, environ: Mapping[str, str]) -> None:
         self._home = home
+        self._home_id = home.home_id
         self._config = config
         self._report = report
         self._log = open_log(config.log, home, environ)
         self._bus = Bus()
         self._leaving = Leaving(self._bus, config.stop.grace_s)
         self._damage = StoreDamaged(str(home.database))
+        self._loss = StoreGone(str(home.database))
 
     async def live(self, listen_fd: int | None) -> int:
         """Run from the first open file to the last closed one; the exit status."""
         take_over_logging(self._log)
         self._bus.subscribe(tell(self._log))
-        self._bus.subscribe(self._leave_if_damaged)
+        self._bus.subscribe(self._leave_if_lost)
         self._leaving.obey_signals()
         try:
             cancelled = await self._open_and_serve(listen_fd)
@@ -89,7 +94,7 @@ class _Daemon:
             stack.callback(listener.close)
             server = Server(App(services, all_routes()), listener)
             stack.push_async_callback(server.close)
-            await self._serve(server, dispatcher, listener)
+            await self._serve(server, dispatcher, services.store, listener)
         return server.cancelled
 
     async def _compose(self, stack: AsyncExitStack) -> tuple[Services, Dispatcher]:
@@ -99,7 +104,7 @@ class _Daemon:
             open_store(
                 home,
                 excerpts=config.receiver.excerpts,
-                on_damage=self._from_the_writer(asyncio.get_running_loop()),
+                on_loss=self._from_the_writer(asyncio.get_running_loop()),
             )
         )
         receiver = Receiver(store)
@@ -119,13 +124,15 @@ class _Daemon:
             store=store,
             receiver=receiver,
             feed=Feed(store),
-            home_id=home.home_id,
+            home_id=self._home_id,
             stopping=self._leaving.asked,
             stop=self._leaving.ask,
         )
         return services, dispatcher
 
-    async def _serve(self, server: Server, dispatcher: Dispatcher, listener: Listener) -> None:
+    async def _serve(
+        self, server: Server, dispatcher: Dispatcher, store: RelayStore, listener: Listener
+    ) -> None:
         """Answer and deliver until someone asks to leave, then let both come to an end within the grace."""
         delivered = anyio.Event()
 
@@ -138,6 +145,7 @@ class _Daemon:
 
         async with anyio.create_task_group() as tasks:
             await tasks.start(deliver)
+            tasks.start_soon(_watch, store)
             await server.start()
             self._ready(listener)
             await self._leaving.asked.wait()
@@ -155,22 +163,41 @@ class _Daemon:
                 pid=os.getpid(),
                 version=__version__,
                 home=str(self._home.path),
-                home_id=self._home.home_id,
+                home_id=self._home_id,
                 sqlite_version=sqlite3.sqlite_version,
                 inherited_socket=listener.own is None,
             )
         )
 
-    def _from_the_writer(self, loop: asyncio.AbstractEventLoop) -> Callable[[QueueDamaged], None]:
-        """Make what the store's writer calls from its own thread when it finds damage."""
+    def _from_the_writer(self, loop: asyncio.AbstractEventLoop) -> Callable[[QueueDamaged | FileGone], None]:
+        """Make what the store's writer calls from its own thread when it finds the file damaged or gone."""
 
-        def found(_: QueueDamaged) -> None:
-            loop.call_soon_threadsafe(self._bus.publish, self._damage)
+        def found(error: QueueDamaged | FileGone) -> None:
+            happening = self._loss if isinstance(error, FileGone) else self._damage
+            loop.call_soon_threadsafe(self._bus.publish, happening)
 
         return found
 
-    def _leave_if_damaged(self, happening: Happening) -> None:
-        """Leave once the store is damaged: nothing can be kept any more. What waits has its answer from the store."""
-        if isinstance(happening, StoreDamaged) and self._leaving.status != exits.DAMAGED:
-            self._report.failed(QueueDamaged(happening.path), self._home)
-            self._leaving.ask(QueueDamaged.code, status=exits.DAMAGED)
+    def _leave_if_lost(self, happening: Happening) -> None:
+        """Leave once the store is damaged or gone: nothing can be kept any more. What waits has its answer from it."""
+        if self._leaving.status != exits.LEFT:
+            return
+        match happening:
+            case StoreDamaged(path):
+                self._report.failed(QueueDamaged(path), self._home)
+                self._leaving.ask(QueueDamaged.code, status=exits.DAMAGED)
+            case StoreGone(path):
+                self._report.failed(FileGone(path), self._home)
+                self._leaving.ask(FileGone.code, status=exits.FAILED)
+            case _:
+                return
+
+
+async def _watch(store: RelayStore) -> None:
+    """Look now and then whether the store is in its place: a daemon that has nothing to do must notice too."""
+    while True:
+        await anyio.sleep(_WATCH_EVERY_S)
+        with suppress(
+            OutboxError
+        ):  # a loss is told to whoever ends the daemon; the rest shows where it is used
+            await store.look()

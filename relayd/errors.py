@@ -5,12 +5,15 @@
     ├── AlreadyRunning          another daemon holds the home
     ├── ConfigRefused           a setting is unknown or wrong
     ├── ListenerRefused         no socket to serve on
+    ├── RequestUnreadable       a request is no HTTP
+    ├── HeadTooLarge            a request line and headers are over their limit
     ├── NotFound                nothing is at this path
     ├── MethodRefused           not with this method
     ├── MediaTypeRefused        a request body is not said to be JSON
     ├── ParameterRefused        a parameter or a member of a request breaks a rule
     ├── PayloadTooLarge         a request body is over its limit
     ├── FlushInProgress         another flush of this queue is under way
+    ├── EventsPending           a queue that is to be forgotten still holds events
     ├── UnknownQueue            no queue has this name
     ├── Stopping                the daemon is leaving
     └── Internal                a fault of ours; the log has it
@@ -21,7 +24,9 @@ No message holds a value of a request: it may be a secret.
 __all__ = (
     "AlreadyRunning",
     "ConfigRefused",
+    "EventsPending",
     "FlushInProgress",
+    "HeadTooLarge",
     "HomeRefused",
     "Internal",
     "ListenerRefused",
@@ -31,6 +36,7 @@ __all__ = (
     "ParameterRefused",
     "PayloadTooLarge",
     "RelaydError",
+    "RequestUnreadable",
     "Stopping",
     "UnknownQueue",
 )
@@ -92,6 +98,25 @@ class ListenerRefused(RelaydError):
         self.where = where
         self.rule = rule
         super().__init__(f"{where}: {rule}")
+
+
+class RequestUnreadable(RelaydError):
+    """A request is no HTTP; its connection ends."""
+
+    code = "request_unreadable"
+
+    def __init__(self) -> None:
+        super().__init__("the request is no HTTP/1.1")
+
+
+class HeadTooLarge(RelaydError):
+    """The request line and headers of a request are over their limit; its connection ends."""
+
+    code = "head_too_large"
+
+    def __init__(self, limit_bytes: int) -> None:
+        self.limit_bytes = limit_bytes
+        super().__init__(f"the request line and headers are over {limit_bytes} bytes")
 
 
 class NotFound(RelaydError):
@@ -160,6 +185,17 @@ class FlushInProgress(RelaydError):
     def __init__(self, queue_dir: str) -> None:
         self.queue_dir = queue_dir
         super().__init__(f"another flush of {queue_dir} is under way")
+
+
+class EventsPending(RelaydError):
+    """A queue that is to be forgotten still holds events, which nobody would deliver."""
+
+    code = "events_pending"
+
+    def __init__(self, queue_dir: str, pending_items: int) -> None:
+        self.queue_dir = queue_dir
+        self.pending_items = pending_items
+        super().__init__(f"{queue_dir}: not forgotten, events are pending: {pending_items}")
 
 
 class UnknownQueue(RelaydError):

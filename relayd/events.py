@@ -20,12 +20,14 @@ __all__ = (
     "HeadReleased",
     "QueueBound",
     "QueueDamaged",
+    "QueueForgotten",
     "QueueMissing",
     "QueueParked",
     "QueueResumed",
     "QueueSkipped",
     "StopRequested",
     "StoreDamaged",
+    "StoreGone",
 )
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -68,12 +70,26 @@ class StoreDamaged(Happening, frozen=True):
     path: str
 
 
+class StoreGone(Happening, frozen=True):
+    """`relay.db` was moved or deleted under the daemon, which leaves."""
+
+    level: ClassVar[Level] = "error"
+
+    path: str
+
+
 class QueueBound(Happening, frozen=True):
     """A directory became a queue."""
 
     queue_dir: str
     server_url: str
     mode: str
+
+
+class QueueForgotten(Happening, frozen=True):
+    """A queue was taken off the list; its directory is as it was."""
+
+    queue_dir: str
 
 
 class QueueMissing(Happening, frozen=True):

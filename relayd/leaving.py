@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from signal import SIGINT, SIGTERM, Signals
+from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, Signals, getsignal
 
 import anyio
 
@@ -44,9 +44,9 @@ class Leaving:
         self._bus.publish(StopRequested(reason))
 
     def obey_signals(self) -> None:
-        """Take SIGTERM and SIGINT as wishes from now until the loop ends."""
+        """Take SIGTERM, SIGINT and, unless `nohup` had it ignored, SIGHUP as wishes from now until the loop ends."""
         loop = asyncio.get_running_loop()
-        for signal in (SIGTERM, SIGINT):
+        for signal in (SIGTERM, SIGINT, *(() if getsignal(SIGHUP) is SIG_IGN else (SIGHUP,))):
             loop.add_signal_handler(signal, self._signalled, signal)
 
     def _signalled(self, signal: Signals) -> None:

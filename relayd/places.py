@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from relay_queue.binding import LOCAL, Binding, bind
+from relay_queue.directory import queue_file
 from relay_queue.errors import BindingRefused, DirectoryRefused
 from relayd.errors import ParameterRefused, UnknownQueue
 from relayd.home import Home
@@ -32,6 +33,8 @@ class Places:
 
     def __init__(self, home: Home) -> None:
         self._home = Path(os.path.realpath(home.queues))
+        own = (home.path, home.queues, home.spool, home.bin, home.logs)
+        self._taken = frozenset(Path(os.path.realpath(room)) for room in own)
 
     @property
     def default(self) -> Path:
@@ -69,6 +72,17 @@ class Places:
         if ".." in asked.parts:
             raise DirectoryRefused(queue_dir, "must not contain `..`")
         return Path(os.path.realpath(asked.parent)) / asked.name
+
+    def check_new(self, directory: Path) -> None:
+        """Make sure that a queue may begin in a directory, which `place` or `named` gave.
+
+        Raises:
+            DirectoryRefused: It is the home or one of the daemon's directories in it, or it is inside another queue.
+        """
+        if directory in self._taken:
+            raise DirectoryRefused(str(directory), f"is the daemon's own; queues lie below {self._home}")
+        if any(queue_file(parent).exists() for parent in directory.parents):
+            raise DirectoryRefused(str(directory), "is inside another queue")
 
 
 @lru_cache(maxsize=256)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import stat
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,8 @@ import anyio
 import anyio.to_thread
 
 from relay_queue.binding import Binding
-from relay_queue.directory import Mode
-from relay_queue.errors import NotAQueue, OutboxError, QueueDamaged
+from relay_queue.directory import Mode, queue_file
+from relay_queue.errors import FileGone, NotAQueue, OutboxError, QueueDamaged
 from relay_queue.outbox import Outbox, bind_outbox, open_outbox
 from relay_queue.status import Status, empty_status, read_status
 from relayd import events
@@ -37,13 +37,20 @@ writer's thread, so that one for every request would cost a third of the rate.""
 
 @dataclass(slots=True, eq=False)
 class _Open:
-    """One open queue, how many use it, and whether it must not be used again."""
+    """One open queue, how many use it, and why it must not be used again."""
 
     directory: Path
     outbox: Outbox
     stack: AsyncExitStack
+    file: tuple[int, int] | None
+    """Which file was opened."""
     users: int = 0
-    spoiled: bool = False
+    spoiled: QueueDamaged | FileGone | None = None
+
+    def look(self) -> None:
+        """Spoil it if its file is not there any more: what it knows is not what others find."""
+        if self.spoiled is None and _file_identity(self.directory) != self.file:
+            self.spoiled = FileGone(str(queue_file(self.directory)))
 
 
 class _Visit:
@@ -136,7 +143,13 @@ class QueueRegistry:
             BindingMismatch: The queue is bound to something else.
             OutboxError: The place is not usable.
         """
-        created = await bind_outbox(directory, binding, mode=mode or "auto")
+        self.places.check_new(directory)
+        async with self._door:  # until it is open: another bind would have its lock for a moment
+            await self._close_lost()
+            is_open = self._find(directory) is not None
+            created = await bind_outbox(directory, binding, mode=mode or "auto")
+            if not is_open:
+                await self._let_in(directory)
         async with self.use(directory) as outbox:
             status = await outbox.status()
             if mode is not None and status.mode != mode:
@@ -182,6 +195,14 @@ class QueueRegistry:
         """List the directories of the queues that are open."""
         return [entry.directory for entry in self._open.values()]
 
+    @asynccontextmanager
+    async def shut(self, directory: Path) -> AsyncGenerator[None]:
+        """Keep a queue closed for the length of a block, once those who use it are done; none is opened meanwhile."""
+        async with self._door:
+            for key in [key for key, entry in self._open.items() if entry.directory == directory]:
+                await self._close_used(key)
+            yield
+
     async def aclose(self) -> None:
         """Close every queue; nobody uses one any more."""
         while self._open:
@@ -197,24 +218,51 @@ class QueueRegistry:
         while (entry := self._find(directory)) is None:
             async with self._door:
                 if self._find(directory) is None:
-                    await self._make_room()
-                    with anyio.CancelScope(shield=True):
-                        await self._admit_bound(directory, bind_default=bind_default)
+                    await self._let_in(directory, bind_default=bind_default)
         entry.users += 1
         return entry
+
+    async def _let_in(self, directory: Path, *, bind_default: bool = False) -> None:
+        """Open a queue that is not open; the caller holds the door."""
+        await self._close_lost()
+        await self._make_room()
+        with anyio.CancelScope(shield=True):
+            await self._admit_bound(directory, bind_default=bind_default)
+
+    async def _close_lost(self) -> None:
+        """Close what nobody uses and nobody should use again; the caller holds the door."""
+        for key, entry in list(self._open.items()):
+            entry.look()
+            if entry.spoiled is not None and not entry.users:
+                del self._open[key]
+                await self._close(entry)
+
+    async def _close_used(self, key: tuple[int, int]) -> None:
+        """Close a queue once nobody uses it any more; the caller holds the door, so nobody new gets in."""
+        entry = self._open.pop(key)
+        try:
+            while entry.users:
+                self._idle = anyio.Event()
+                await self._idle.wait()
+        except BaseException:
+            self._open[key] = entry
+            raise
+        await self._close(entry)
 
     def _find(self, directory: Path) -> _Open | None:
         key = self._identify(directory)
         entry = None if key is None else self._open.get(key)
         if key is None or entry is None:
             return None
-        if entry.spoiled:
-            raise QueueDamaged(str(directory))
+        if entry.spoiled is not None:
+            if entry.users:
+                raise type(entry.spoiled)(entry.spoiled.path)
+            return None
         self._open.move_to_end(key)
         return entry
 
     def _identify(self, directory: Path) -> tuple[int, int] | None:
-        """Tell which directory lies at a path, as of a moment ago."""
+        """Tell which directory lies at a path, as of a moment ago; an open queue that lost its file is found out."""
         now_s = time.monotonic()
         seen = self._seen.get(directory)
         if seen is not None and now_s - seen[0] < self._recheck_s:
@@ -224,6 +272,8 @@ class QueueRegistry:
             self._seen.pop(directory, None)
         else:
             self._seen[directory] = (now_s, key)
+            if (entry := self._open.get(key)) is not None:
+                entry.look()
         return key
 
     async def _make_room(self) -> None:
@@ -259,7 +309,7 @@ class QueueRegistry:
             status = await outbox.status()
             await self._record(outbox, status.mode)
             await self._store.note_queue(directory, is_open=True)
-            self._open[key] = _Open(directory, outbox, stack.pop_all())
+            self._open[key] = _Open(directory, outbox, stack.pop_all(), _file_identity(directory))
 
     async def _record(self, outbox: Outbox, mode: Mode) -> None:
         directory, binding = outbox.directory, outbox.binding
@@ -277,15 +327,16 @@ class QueueRegistry:
     async def _leave(self, entry: _Open, error: BaseException | None) -> None:
         entry.users -= 1
         if isinstance(error, QueueDamaged):
-            entry.spoiled = True
+            entry.spoiled = QueueDamaged(str(entry.directory))
             self._bus.publish(events.QueueDamaged(str(entry.directory)))
+        elif isinstance(error, FileGone):
+            entry.look()
         if entry.users:
             return
-        if entry.spoiled:
-            for key in [key for key, kept in self._open.items() if kept is entry]:
-                del self._open[key]
-            await self._close(entry)
         self._idle.set()
+        if entry.spoiled is not None:
+            async with self._door:
+                await self._close_lost()
 
     async def _close(self, entry: _Open) -> None:
         """Close a queue and note when it is due: after a restart its courier comes back then."""
@@ -305,6 +356,15 @@ def _identity(directory: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
+
+
+def _file_identity(directory: Path) -> tuple[int, int] | None:
+    """Which file holds the queue of a directory; None if there is none."""
+    try:
+        found = queue_file(directory).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 async def _standing(outbox: Outbox) -> tuple[int | None, str | None]:

@@ -9,6 +9,7 @@ Source: docs/decisions/0001-http-over-a-unix-socket.md.
 import asyncio
 import re
 import select
+from http import HTTPStatus
 
 import anyio
 import anyio.lowlevel
@@ -17,6 +18,8 @@ from uvicorn.config import Config as UvicornConfig
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
+from relayd.api.problem import problem
+from relayd.errors import HeadTooLarge, RelaydError, RequestUnreadable
 from relayd.listen import BACKLOG, Listener
 
 __all__ = ("Server",)
@@ -30,8 +33,13 @@ _QUIET_TURNS = 3
 _UPGRADE = re.compile(rb"(?<=\n)upgrade(?=[ \t]*:)", re.IGNORECASE)
 """The header by which clients such as `curl --http2` offer to go on with another protocol."""
 
-_CANCEL_S = 5.0
-"""How long cancelled requests may take to end."""
+_MAX_HEAD_BYTES = 65_536
+"""Of a request line and its headers."""
+
+_HEADER_MARKS = len(": \r\n")
+
+_CANCEL_S = 3.0
+"""How long cancelled requests may take to end once nobody's reading holds them up."""
 
 _FLUSH_S = 2.0
 """How long answers may take to leave after the last request ended."""
@@ -90,16 +98,28 @@ class Server:
     async def finish(self) -> None:
         """Wait until no request is under way."""
         while self._state.tasks:  # a pipelined request begins when the one before it ends
-            await asyncio.wait(tuple(self._state.tasks))
+            done, _ = await asyncio.wait(tuple(self._state.tasks), return_when=asyncio.FIRST_COMPLETED)
+            for request in done:
+                if not request.cancelled():
+                    request.exception()  # taken, so that asyncio does not log what uvicorn has logged
 
     async def close(self) -> None:
         """Cancel the requests that are still under way, and close the connections once their answers have left."""
         self.cancelled += len(self._state.tasks)
         for request in self._state.tasks:
             request.cancel()
+        with anyio.move_on_after(_FLUSH_S):
+            await self.finish()
+        self._cut_off_deaf()
         with anyio.move_on_after(_CANCEL_S):
             await self.finish()
         await self._flush()
+
+    def _cut_off_deaf(self) -> None:
+        """End connections whose client does not read: their requests cannot even say that they were cancelled."""
+        for connection in list(self._state.connections):
+            if _is_deaf(connection):
+                connection.transport.abort()
 
     def _connection(self) -> asyncio.Protocol:
         return _Connection(self, self._config, self._state)
@@ -147,6 +167,10 @@ class Server:
             self._emptied.set()
 
 
+def _is_deaf(connection: HttpToolsProtocol) -> bool:
+    return connection.flow.write_paused
+
+
 def _is_busy(connection: HttpToolsProtocol) -> bool:
     return bool(connection.cycle) and not connection.cycle.response_complete  # there is none before the first
 
@@ -158,6 +182,9 @@ class _Connection(HttpToolsProtocol):
         super().__init__(config=config, server_state=state, app_state={})
         self._server = server
         self._in_body = False
+        self._refusal: RelaydError = RequestUnreadable()
+        self._head_bytes = 0
+        """What came since the last request or head ended; after a head it counts the body, which nobody looks at."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to serve the connection."""
@@ -173,17 +200,40 @@ class _Connection(HttpToolsProtocol):
             head, end, rest = data.partition(b"\r\n\r\n")
             if _UPGRADE.search(head):
                 data = _UPGRADE.sub(b"ignored", head) + end + rest
+        self._head_bytes += len(data)
         super().data_received(data)
+        if self._head_bytes > _MAX_HEAD_BYTES and not self._in_body and not self.transport.is_closing():
+            self._refuse(HeadTooLarge(_MAX_HEAD_BYTES))
 
     def on_headers_complete(self) -> None:
         """Begin a request; what follows is its body."""
+        if self._head_bytes > _MAX_HEAD_BYTES and self._head_size() > _MAX_HEAD_BYTES:
+            self._refusal = HeadTooLarge(_MAX_HEAD_BYTES)
+            raise self._refusal  # ends the parser, and comes back as `send_400_response`
         super().on_headers_complete()
         self._in_body = True
+        self._head_bytes = 0
 
     def on_message_complete(self) -> None:
         """End a request; what follows is another one's head."""
         super().on_message_complete()
         self._in_body = False
+        self._head_bytes = 0
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's shape
+        """Refuse what the parser could not or should not go on with."""
+        self._refuse(self._refusal)
+
+    def _head_size(self) -> int:
+        return len(self.url) + sum(len(name) + len(value) + _HEADER_MARKS for name, value in self.headers)
+
+    def _refuse(self, error: RelaydError) -> None:
+        """Answer without the application, and end the connection."""
+        answer = problem(error)
+        lines = [b"%s: %s" % header for header in answer.raw_headers]
+        status = f"HTTP/1.1 {answer.status_code} {HTTPStatus(answer.status_code).phrase}".encode()
+        self.transport.write(b"\r\n".join([status, *lines, b"connection: close", b"", answer.body]))
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget the connection."""

@@ -14,6 +14,7 @@
     ├── QueueBusy               the write lock was not free in time
     ├── QueueDamaged            the file is corrupt
     ├── StorageFailed           the disk is full, read-only or failing
+    │   └── FileGone            the file was moved or deleted while it was open
     ├── QueueClosed             the queue was closed meanwhile
     ├── NotHeld                 no held event has this key
     ├── UnknownEvent            no pending event has this key
@@ -36,6 +37,7 @@ __all__ = (
     "BindingRefused",
     "ConflictRefused",
     "DirectoryRefused",
+    "FileGone",
     "Flaw",
     "InputRefused",
     "LimitReached",
@@ -305,6 +307,15 @@ class StorageFailed(OutboxError):
         self.path = path
         self.reason = reason
         super().__init__(f"{path} cannot be written: {reason}")
+
+
+class FileGone(StorageFailed):
+    """The file is not where it was opened; what was written now would be found by nobody."""
+
+    code = "file_gone"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "it was moved or deleted")
 
 
 class QueueClosed(OutboxError):

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import TypeGuard
 
 import click
 
@@ -14,11 +15,14 @@ from relayctl.cli.section import SECTIONS, Lookup
 from relayctl.client import Client
 from relayctl.errors import ClientError
 
-__all__ = ("Verbs", "relayctl", "run")
+__all__ = ("INTERRUPTED", "Verbs", "relayctl", "run")
 
 _COMPLETION_VARIABLE = "_RELAYCTL_COMPLETE"
 _FAILED = 2
-_INTERRUPTED = 130  # what a shell reports for a process ended by SIGINT
+INTERRUPTED = 130
+"""What a shell reports for a process ended by SIGINT."""
+# Options of the commands, which are looked for before them now and then.
+_OF_COMMANDS = "--json", "--queue-dir"
 
 
 class Verbs(click.Group):
@@ -33,11 +37,29 @@ class Verbs(click.Group):
         found: Lookup | None = next((rows[cmd_name] for _, rows in SECTIONS if cmd_name in rows), None)
         return None if found is None else getattr(importlib.import_module(found.module), found.attribute)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb that comes next; a misspelt one is answered with what it resembles.
+
+        Click would look for that among commands that were added, and these are only listed.
+        """
+        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
+            ctx.fail(f"No such command {args[0]!r}.{_meant(args[0], self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 -- click's
         """Write the verbs by what one wants to do, importing none of them."""
         for title, rows in SECTIONS:
             with formatter.section(title):
                 formatter.write_dl([(name, row.short_help) for name, row in rows.items()], col_max=12)
+
+
+def _meant(word: str, verbs: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    close = " or ".join(map(repr, get_close_matches(word, verbs)))
+    return close and f" Did you mean {close}?"
 
 
 def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -67,7 +89,8 @@ Environment:
   AI_MEMORY_AUTH_TOKEN  bearer token of `flush`, for that flush only
 
 \b
-Exit codes: 0 done, 2 failed, 3 `flush` ended with events still pending.
+Exit codes: 0 done, 2 failed, 3 `flush` ended with events still pending or `daemon status` found
+no daemon, 130 interrupted.
 Output is JSON when it goes into a pipe or with --json, and a table on a terminal.
 
 \b
@@ -100,12 +123,10 @@ def run(arguments: Sequence[str]) -> int:
         code = _invoke(list(arguments))
         sys.stdout.flush()
     except click.ClickException as error:
-        _report_usage(error)
-    except ClientError as error:
-        _complain(str(error), details=error.details, hint=error.hint)
+        _report_usage(error, arguments)
     except (KeyboardInterrupt, click.Abort):
         _complain("interrupted")
-        return _INTERRUPTED
+        return INTERRUPTED
     except UnicodeEncodeError:  # bytes of an argument that the system's encoding made no text of
         _complain("an argument is not UTF-8, which the daemon's protocol needs")
     except OSError as error:
@@ -121,7 +142,11 @@ def _invoke(arguments: list[str]) -> int:
             Client(os.environ) as client,
             relayctl.make_context("relayctl", arguments, obj=client) as context,
         ):
-            answer = relayctl.invoke(context)
+            try:
+                answer = relayctl.invoke(context)
+            except ClientError as error:
+                _report(error, client.named_queue)
+                return _FAILED
     except click.exceptions.Exit as ended:
         return ended.exit_code
     return answer if isinstance(answer, int) else 0
@@ -141,14 +166,45 @@ def _speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
 
 
-def _report_usage(error: click.ClickException) -> None:
+def _report(error: ClientError, named_queue: str | None) -> None:
+    from relayctl.hints import hint_of
+
+    _complain(str(error), details=error.details, hint=hint_of(error, named_queue))
+
+
+def _report_usage(error: click.ClickException, arguments: Sequence[str]) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(error.format_message(), err=True)
     elif isinstance(error, click.UsageError):
-        path = error.ctx.command_path if error.ctx else "relayctl"
-        _complain(error.format_message(), hint=f"`{path} --help` shows what it takes")
+        path = error.ctx.command_path if error.ctx else _command_path(arguments)
+        if _is_misplaced(error):
+            _complain(error.message, hint=f"it goes after the command: `{path} COMMAND {error.option_name}`")
+        else:
+            _complain(error.format_message(), hint=f"`{path} --help` shows what it takes")
     else:
         _complain(error.format_message())
+
+
+def _is_misplaced(error: click.UsageError) -> TypeGuard[click.NoSuchOption]:
+    """Tell whether an option of the commands stands before the command."""
+    return (
+        isinstance(error, click.NoSuchOption)
+        and error.option_name in _OF_COMMANDS
+        and isinstance(error.cmd, click.Group)
+    )
+
+
+def _command_path(arguments: Sequence[str]) -> str:
+    """Name the command that a line calls: the parser of options does not tell where it was."""
+    path, command = "relayctl", relayctl
+    for word in arguments:
+        if not isinstance(command, click.Group):
+            break
+        found = command.get_command(click.Context(command), word)
+        if found is None:
+            break
+        path, command = f"{path} {word}", found
+    return path
 
 
 def _report_system(error: OSError) -> None:

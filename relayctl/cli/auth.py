@@ -22,7 +22,7 @@ _server_url = click.option("--server-url", metavar="URL", required=True, help="T
 
 @click.group()
 def auth() -> None:
-    """Store or remove the token for a server.
+    """Store, list or remove the tokens for servers.
 
     Tokens lie in credentials.json of the home, readable by you alone. Queues that were parked because the server
     refused them go on as soon as a token is stored.
@@ -62,15 +62,36 @@ def clear(client: Client, *, server_url: str, as_json: bool) -> None:
     show(answer, _cleared, as_json=as_json)
 
 
+@auth.command("list", epilog="\b\nExample:\n  relayctl auth list")
+@json_option
+@click.pass_obj
+def list_servers(client: Client, *, as_json: bool) -> None:
+    """List the servers that a token is stored for, never a token."""
+    show(client.ask("GET", "/v1/credentials", again=True), _servers, as_json=as_json)
+
+
 def _read_token() -> str:
     if sys.stdin.isatty():
         import getpass
 
-        return getpass.getpass("token: ")
+        try:
+            return getpass.getpass("token: ")
+        except EOFError:  # Ctrl-D: no token
+            return ""
     text = sys.stdin.buffer.read(_MAX_TOKEN_CHARS + 1)
     if len(text) > _MAX_TOKEN_CHARS:
         raise TokenRefused(_NAMED_BY, "standard input holds more than a token")
     return text.decode("ascii", errors="replace")
+
+
+def _servers(answer: dict[str, Any]) -> str:
+    from relayctl.cli.table import columns
+
+    return columns(
+        ("server",),
+        [(url,) for url in answer["servers"]],
+        empty="no token is stored: `relayctl auth set --server-url URL` stores one",
+    )
 
 
 def _stored(done: dict[str, Any]) -> str:

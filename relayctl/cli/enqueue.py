@@ -98,9 +98,7 @@ def _with_problems(path: str, refused: Refused) -> Refused:
     if total > len(problems):
         lines.append(f"... and {total - len(problems)} more")
     found = f"{_shown(path)}: {total} problem{'' if total == 1 else 's'}; nothing was stored"
-    return Refused(
-        refused.status, {**refused.problem, "detail": found}, hint=refused.hint, details=tuple(lines)
-    )
+    return Refused(refused.status, {**refused.problem, "detail": found}, details=tuple(lines))
 
 
 def _line(problem: dict[str, Any]) -> str:

@@ -21,7 +21,14 @@ Examples:
 """
 )
 @click.option("--since", metavar="ID", type=click.IntRange(min=0), help="Only what came after this id.")
-@click.option("--limit", metavar="N", type=click.IntRange(1, 1000), default=100, show_default=True)
+@click.option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=100,
+    show_default=True,
+    help="At most N events.",
+)
 @json_option
 @click.pass_obj
 def feed(client: Client, *, since: int | None, limit: int, as_json: bool) -> None:
@@ -30,10 +37,10 @@ def feed(client: Client, *, since: int | None, limit: int, as_json: bool) -> Non
     Without --since the newest are shown. `next` in the JSON is the --since of the following call.
     """
     answer = client.ask("GET", "/v1/feed", {"since": since, "limit": limit}, again=True)
-    show(answer, _table, as_json=as_json)
+    show(answer, lambda told: _table(told, since), as_json=as_json)
 
 
-def _table(answer: dict[str, Any]) -> str:
+def _table(answer: dict[str, Any], since: int | None) -> str:
     from relayctl.cli.table import columns
     from relayctl.cli.words import brief_id, local_time
 
@@ -51,5 +58,5 @@ def _table(answer: dict[str, Any]) -> str:
             )
             for row in answer["events"]
         ],
-        empty="nothing was received yet",
+        empty=f"nothing came after {since}" if since else "nothing was received yet",
     )

@@ -10,7 +10,6 @@ from relayctl.cli.options import json_option, queue_dir_option
 from relayctl.cli.show import Progress, show
 from relayctl.client import Client
 from relayctl.errors import AnswerLost, Refused, TokenRefused
-from relayctl.hints import hint_for
 
 __all__ = ("TOKEN_VARIABLE", "checked_token", "flush")
 
@@ -62,7 +61,7 @@ def flush(
     summary = _follow(client, {"queue_dir": client.queue_dir(queue_dir), **limit}, headers)
     show(summary, _table, as_json=as_json)
     if failure := summary.get("error"):
-        raise Refused(200, failure, hint=hint_for(str(failure.get("code"))))
+        raise Refused(200, failure)
     return int(summary["exit_code"])
 
 

@@ -23,6 +23,12 @@ Examples:
       --producer my-orchestrator --actor dev --workspace team --project shop
   relayctl init --queue-dir ~/outbox --manual ...
       deliver only when `flush` is called
+
+\b
+What the values may be:
+  URL                 local, or http:// or https:// with a host; no user, query or fragment
+  producer, actor     1 to 64 ASCII letters, digits, . _ - :
+  workspace, project  1 to 128 characters of one line, not blank
 """
 )
 @queue_dir_option
@@ -68,6 +74,7 @@ def init(
 
 def _table(answer: dict[str, Any]) -> str:
     from relayctl.cli.table import pairs
+    from relayctl.cli.words import delivery
 
     done = "bound" if answer["created"] else "already bound (identical)"
     rows = pairs(
@@ -77,7 +84,7 @@ def _table(answer: dict[str, Any]) -> str:
             ("producer", answer["producer"]),
             ("actor", answer["actor"]),
             ("scope", f"{answer['workspace']}/{answer['project']}"),
-            ("delivery", "by `relayctl flush` only" if answer["mode"] == "manual" else "by itself"),
+            ("delivery", delivery(answer["mode"])),
         ]
     )
     return f"{done}\n{rows}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relayctl.cli.table import columns
-from relayctl.cli.words import brief_id, span
+from relayctl.cli.words import brief_id, due, failure, span
 
 __all__ = ("held_table", "queues_table")
 
@@ -22,7 +22,7 @@ def queues_table(answer: dict[str, Any]) -> str:
                 row["server_url"],
                 f"{row['workspace']}/{row['project']}",
                 row["mode"],
-                row.get("problem") or row["state"],
+                (row.get("problem") or row["state"]).removeprefix(f"{row['queue_dir']}: "),
                 _number(row.get("pending_items")),
                 _number(row.get("held_sessions")),
                 _due(row.get("next_due_in_ms")),
@@ -30,6 +30,8 @@ def queues_table(answer: dict[str, Any]) -> str:
             for row in answer["queues"]
         ],
         empty="no queue yet: `relayctl init` or `relayctl enqueue` makes one",
+        first="scope",
+        ends=("queue",),
     )
 
 
@@ -47,11 +49,11 @@ def held_table(answer: dict[str, Any]) -> str:
                 span(row["age_ms"]),
                 row["event"],
                 brief_id(row["session_id"]),
-                row["last_error"] or "",
+                failure(row["last_error"] or ""),
             )
             for row in rows
         ],
-        empty="nothing is held",
+        empty="nothing is held; `relayctl status` tells what waits for the server",
     )
     more = answer["total"] - len(rows)
     return f"{table}\n{more:,} more: --after {rows[-1]['seq']}" if rows and more > 0 else table
@@ -62,6 +64,4 @@ def _number(value: int | None) -> str:
 
 
 def _due(due_in_ms: int | None) -> str:
-    if due_in_ms is None:
-        return ""
-    return "now" if due_in_ms <= 0 else f"in {span(due_in_ms)}"
+    return "" if due_in_ms is None else due(due_in_ms)

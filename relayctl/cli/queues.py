@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
+from relayctl.cli.event import show_event
+from relayctl.cli.forget import forget
 from relayctl.cli.options import json_option, queue_dir_option
 from relayctl.cli.show import Progress, show
 from relayctl.client import Client
 from relayctl.errors import Refused
-from relayctl.hints import hint_for
 
 __all__ = ("queue",)
 
@@ -26,7 +27,9 @@ def queue() -> None:
 
 
 @queue.command("list", epilog="\b\nExample:\n  relayctl queue list --json")
-@queue_dir_option
+@click.option(
+    "--queue-dir", metavar="DIR", type=click.Path(file_okay=False), help="Only this queue.  [default: all]"
+)
 @json_option
 @click.pass_obj
 def list_queues(client: Client, *, queue_dir: str | None, as_json: bool) -> None:
@@ -41,9 +44,19 @@ def list_queues(client: Client, *, queue_dir: str | None, as_json: bool) -> None
 
 @queue.command(epilog="\b\nExamples:\n  relayctl queue held\n  relayctl queue held --limit 500 --json")
 @queue_dir_option
-@click.option("--limit", metavar="N", type=click.IntRange(1, 1000), default=100, show_default=True)
 @click.option(
-    "--after", metavar="SEQ", type=click.IntRange(min=0), help="Go on behind this row of the last list."
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=100,
+    show_default=True,
+    help="At most N events.",
+)
+@click.option(
+    "--after",
+    metavar="SEQ",
+    type=click.IntRange(min=0),
+    help="Only events behind this one: `seq` in the JSON.",
 )
 @json_option
 @click.pass_obj
@@ -89,7 +102,7 @@ def retry(
     answer = client.ask("POST", "/v1/queues/held/retry", query, request, again=False)
     show(answer, lambda done: _retried(done, everything=everything), as_json=as_json)
     if everything and answer["expired_items"] and not answer["retried"]:
-        raise Refused(200, _nothing_retried(answer["expired_items"]), hint=hint_for("may_duplicate"))
+        raise Refused(200, _nothing_retried(answer["expired_items"]))
 
 
 @queue.command(
@@ -123,7 +136,7 @@ def discard(
     answer = discard_with_copy(client, client.queue_dir(queue_dir), list(dict.fromkeys(keys)), path)
     show(
         answer,
-        lambda done: f"discarded {done['discarded']:,}; a copy is in {done['export']}",
+        lambda done: f"discarded {_events(done['discarded'])}; a copy is in {done['export']}",
         as_json=as_json,
     )
 
@@ -165,15 +178,31 @@ def auto(client: Client, *, switch: str, queue_dir: str | None, as_json: bool) -
     answer = client.ask("PATCH", "/v1/queues", None, request, again=True)
     show(
         answer,
-        lambda _: f"delivery is {'by itself' if switch == 'on' else 'left to `relayctl flush`'}",
+        lambda done: f"delivery is {_delivery(done['mode'])}",
         as_json=as_json,
     )
+
+
+queue.add_command(show_event)
+queue.add_command(forget)
+
+
+def _events(number: int) -> str:
+    from relayctl.cli.words import count
+
+    return count(number, "event")
+
+
+def _delivery(mode: str) -> str:
+    from relayctl.cli.words import delivery
+
+    return delivery(mode)
 
 
 def _retried(done: dict[str, Any], *, everything: bool) -> str:
     from relayctl.cli.words import count
 
-    told = f"{done['retried']:,} to be sent again"
+    told = f"{count(done['retried'], 'event')} to be sent again"
     if not (everything and done["retried"] and done["expired_items"]):
         return told
     left = count(done["expired_items"], "event")

@@ -29,9 +29,11 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
         "Look after queues",
         {
             "queue": Lookup(
-                "relayctl.cli.queues", "queue", "List queues; see, retry, discard held events; back up."
+                "relayctl.cli.queues",
+                "queue",
+                "List queues; see, retry, discard held events; back up, forget.",
             ),
-            "auth": Lookup("relayctl.cli.auth", "auth", "Store or remove the token for a server."),
+            "auth": Lookup("relayctl.cli.auth", "auth", "Store, list or remove the tokens for servers."),
             "feed": Lookup("relayctl.cli.feed", "feed", "Show what this daemon received."),
         },
     ),

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from relayctl import leave
+from relayctl.cli.app import INTERRUPTED
 from relayctl.cli.options import json_option
 from relayctl.cli.show import show
 from relayctl.client import Client
 from relayctl.daemon import Daemon
 from relayctl.errors import DaemonSilent, ForeignProtocol
 from relayctl.home import log_path
+
+if TYPE_CHECKING:
+    from relayctl.tail import Tail
 
 __all__ = ("daemon",)
 
@@ -84,21 +88,29 @@ def status(client: Client, *, as_json: bool) -> int:
 )
 @click.option("-f", "following", is_flag=True, help="Go on with what is added, until Ctrl-C.")
 @click.pass_obj
-def logs(client: Client, *, lines: int, following: bool) -> None:
+def logs(client: Client, *, lines: int, following: bool) -> int:
     """Print the daemon's log: one JSON object a line, no event bodies, no tokens."""
     from relayctl.tail import Tail
 
-    out = sys.stdout.buffer
     with Tail(log_path(client.home)) as tail:
-        out.writelines(line + b"\n" for line in tail.last(lines))
-        out.flush()
-        while following:
-            piece = tail.added()
-            if piece:
-                out.write(piece)
-                out.flush()
-            else:
-                time.sleep(_LOOK_S)
+        sys.stdout.buffer.writelines(line + b"\n" for line in tail.last(lines))
+        sys.stdout.buffer.flush()
+        if not following:
+            return 0
+        try:
+            _follow(tail)
+        except KeyboardInterrupt:  # the way it ends
+            return INTERRUPTED
+
+
+def _follow(tail: Tail) -> NoReturn:
+    """Print what is added to a log."""
+    while True:
+        if piece := tail.added():
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+        else:
+            time.sleep(_LOOK_S)
 
 
 def _stop(client: Client) -> int | None:

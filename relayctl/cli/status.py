@@ -34,7 +34,7 @@ def status(client: Client, *, queue_dir: str | None, as_json: bool) -> None:
 
     Starts no daemon and creates nothing: without a daemon the queue's file is read as it is.
     """
-    show(read(client, queue_dir), _table, as_json=as_json)
+    show(read(client, queue_dir), lambda answer: _table(client, answer), as_json=as_json)
 
 
 def read(client: Client, queue_dir: str | None) -> dict[str, Any]:
@@ -59,7 +59,12 @@ def read(client: Client, queue_dir: str | None) -> dict[str, Any]:
     return offline.read_status(directory, default=queue_dir is None)
 
 
-def _table(answer: dict[str, Any]) -> str:
+def _table(client: Client, answer: dict[str, Any]) -> str:
     from relayctl.cli.status_table import status_table
 
-    return status_table(answer)
+    parked = ""
+    if answer.get("needs_auth"):
+        from relayctl.tokens import refusal
+
+        parked = refusal(client, answer["server_url"])
+    return status_table(answer, client.named_queue, parked)

@@ -6,21 +6,30 @@ from collections.abc import Iterator
 from typing import Any
 
 from relayctl.cli.table import pairs
-from relayctl.cli.words import count, size, span
+from relayctl.cli.words import count, delivery, due, failure, size, span
+from relayctl.hints import queue_option
+from relayctl.tokens import remedy
 
 __all__ = ("status_table",)
 
 
-def status_table(answer: dict[str, Any]) -> str:
-    """Lay out a status: where it delivers, what waits, what is in the way, what was delivered."""
-    return pairs([*_destination(answer), *_waiting(answer), *_in_the_way(answer), *_delivered(answer)])
+def status_table(answer: dict[str, Any], queue_dir: str | None, parked: str) -> str:
+    """Lay out a status: where it delivers, what waits, what is in the way, what was delivered.
+
+    Args:
+        answer: The status.
+        queue_dir: How the queue was named, for the commands that are shown; None if it was not.
+        parked: Why it is parked; empty if it is not.
+    """
+    in_the_way = _in_the_way(answer, queue_option(queue_dir), parked)
+    return pairs([*_destination(answer), *_waiting(answer), *in_the_way, *_delivered(answer)])
 
 
 def _destination(answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "queue", answer["queue"]
     yield "server", answer["server_url"]
     yield "scope", f"{answer['workspace']}/{answer['project']}  ({answer['producer']}, {answer['actor']})"
-    yield "delivery", "by `relayctl flush` only" if answer.get("mode") == "manual" else "by itself"
+    yield "delivery", delivery(answer.get("mode", "auto"))
 
 
 def _waiting(answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -37,26 +46,27 @@ def _waiting(answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
             "attempted",
             f"{count(answer['attempted_items'], 'event')}, at most {answer['max_attempts']} times",
         )
-    if (due := answer.get("next_due_in_ms")) is not None and items:
-        yield "next attempt", "now" if due <= 0 else f"in {span(due)}"
+    if (due_in_ms := answer.get("next_due_in_ms")) is not None and items:
+        yield "next attempt", due(due_in_ms)
 
 
-def _in_the_way(answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    if answer.get("needs_auth"):
-        yield "parked", "the server refused the token: `relayctl auth set`"
+def _in_the_way(answer: dict[str, Any], named: str, parked: str) -> Iterator[tuple[str, str]]:
+    if parked:
+        yield "parked", f"{parked}: {remedy(answer['server_url'])}"
     if held := answer.get("held_sessions"):
-        yield "held", f"{count(held, 'session')}: `relayctl queue held`"
+        yield "held", f"{count(held, 'session')}: `relayctl queue held{named}`"
     if answer["expired_items"]:
         yield "expired", f"{count(answer['expired_items'], 'event')} past the 30-day window"
     if error := answer.get("last_error"):
-        yield "last error", error
+        yield "last error", failure(error)
     if jumps := answer.get("clock_jumps"):
         yield "clock", f"{count(jumps, 'jump')} of the wall clock seen"
 
 
 def _delivered(answer: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    outcomes = ", ".join(f"{name} {n:,}" for name, n in answer["receipt_outcomes"].items() if n)
-    yield "delivered", f"{count(answer['receipts'], 'receipt')}{f': {outcomes}' if outcomes else ''}"
+    outcomes = {name: n for name, n in answer["receipt_outcomes"].items() if n}  # a discarded event has none
+    told = ", ".join(f"{name} {n:,}" for name, n in outcomes.items())
+    yield "delivered", f"{count(sum(outcomes.values()), 'receipt')}{f': {told}' if told else ''}"
     if (ago := answer.get("last_delivered_ago_ms")) is not None:
         yield "last delivered", f"{span(ago)} ago"
     if discarded := answer.get("discarded"):

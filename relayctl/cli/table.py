@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-__all__ = ("columns", "pairs", "plain")
+__all__ = ("columns", "escaped", "pairs", "plain")
 
 _GAP = "  "
 # A column is cut no further than this, however narrow the terminal.
@@ -25,6 +26,11 @@ def plain(text: str) -> str:
     return "".join("\ufffd" if _drives(c) else c for c in spaced)
 
 
+def escaped(text: str) -> str:
+    """Write what could drive a terminal as JSON escapes; the text is JSON, with line ends between its tokens only."""
+    return "".join(json.dumps(c)[1:-1] if _drives(c) and c != "\n" else c for c in text)
+
+
 def pairs(rows: Iterable[tuple[str, object]]) -> str:
     """Lay out names and values, one a line."""
     shown = [(name, plain(str(value))) for name, value in rows]
@@ -32,21 +38,34 @@ def pairs(rows: Iterable[tuple[str, object]]) -> str:
     return "\n".join(f"{_pad(name, widest)}{_GAP}{value}".rstrip() for name, value in shown)
 
 
-def columns(titles: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> str:
+def columns(
+    titles: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    empty: str,
+    first: str | None = None,
+    ends: Collection[str] = (),
+) -> str:
     """Lay out rows under titles; columns are cut until a line fits the terminal.
 
     Args:
         titles: One a column.
-        rows: Each as long as the titles; the last cell is the one that can best be cut.
+        rows: Each as long as the titles.
         empty: What to say if there is no row.
+        first: The title of the column that can best be cut; the last one if none is named.
+        ends: Titles of columns whose cells are told apart by their ends, so that they are cut at the head.
     """
     cells = [[plain(str(cell)) for cell in row] for row in rows]
     if not cells:
         return empty
     cells.insert(0, [title.upper() for title in titles])
-    widths = _fit([max(map(_width, column)) for column in zip(*cells, strict=True)])
+    foremost = len(titles) - 1 if first is None else titles.index(first)
+    widths = _fit([max(map(_width, column)) for column in zip(*cells, strict=True)], foremost)
+    cuts = [_cut_head if title in ends else _cut for title in titles]
     return "\n".join(
-        _GAP.join(_pad(_cut(cell, width), width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        _GAP.join(
+            _pad(cut(cell, width), width) for cell, width, cut in zip(row, widths, cuts, strict=True)
+        ).rstrip()
         for row in cells
     )
 
@@ -55,15 +74,18 @@ def _drives(char: str) -> bool:
     return unicodedata.category(char).startswith(_UNSEEN) and char not in _JOINERS
 
 
-def _fit(widths: list[int]) -> list[int]:
-    """Narrow columns until a line fits the terminal: the last one first, then whichever is widest."""
+def _fit(widths: list[int], first: int) -> list[int]:
+    """Narrow columns until a line fits the terminal: a certain one first, then whichever is widest, the last of equals."""
     over = sum(widths) + len(_GAP) * (len(widths) - 1) - shutil.get_terminal_size().columns
-    for_last = min(over, widths[-1] - _NARROWEST)
-    if for_last > 0:
-        widths[-1] -= for_last
-        over -= for_last
-    while over > 0 and (width := max(widths)) > _NARROWEST:
-        widths[widths.index(width)] -= 1
+    for_first = min(over, widths[first] - _NARROWEST)
+    if for_first > 0:
+        widths[first] -= for_first
+        over -= for_first
+    while over > 0:
+        width, widest = max((width, place) for place, width in enumerate(widths))
+        if width <= _NARROWEST:
+            break
+        widths[widest] -= 1
         over -= 1
     return widths
 
@@ -94,3 +116,7 @@ def _cut(text: str, width: int) -> str:
             break
         taken += char
     return f"{taken}…"
+
+
+def _cut_head(text: str, width: int) -> str:
+    return _cut(text[::-1], width)[::-1]

@@ -1,13 +1,14 @@
-"""Numbers as people read them."""
+"""Numbers, names and states as people read them."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-__all__ = ("brief_id", "count", "local_time", "size", "span")
+__all__ = ("brief_id", "count", "delivery", "due", "failure", "local_time", "size", "span")
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-_ID_CHARS = 9
+_ID_CHARS = 13
+_FAILURES = {"transport": "no answer from the server"}
 _SPANS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
 
 
@@ -38,5 +39,21 @@ def local_time(instant: str) -> str:
 
 
 def brief_id(name: str) -> str:
-    """Shorten a session id to what tells sessions apart in a list."""
-    return name if len(name) <= _ID_CHARS else f"{name[: _ID_CHARS - 1]}…"
+    """Shorten a session id to what tells sessions apart in a list: both ends, for ids that begin with a time."""
+    half = _ID_CHARS // 2
+    return name if len(name) <= _ID_CHARS else f"{name[:half]}…{name[-half:]}"
+
+
+def delivery(mode: str) -> str:
+    """Say how a queue is delivered, in the words that `queue auto` takes."""
+    return "manual: only `relayctl flush` delivers" if mode == "manual" else mode
+
+
+def due(due_in_ms: int) -> str:
+    """Say when the next attempt is."""
+    return "now" if due_in_ms <= 0 else f"in {span(due_in_ms)}"
+
+
+def failure(label: str) -> str:
+    """Say how an attempt failed; what `last_error` has is shown too, for the documents speak of it."""
+    return f"{_FAILURES[label]} ({label})" if label in _FAILURES else label

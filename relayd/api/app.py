@@ -7,7 +7,7 @@ from itertools import chain
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.routing import BaseRoute, Router
+from starlette.routing import BaseRoute, Match, Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from relay_queue.errors import OutboxError, QueueDamaged
@@ -70,11 +70,17 @@ class App:
             case HTTPException(status_code=404):
                 return NotFound()
             case HTTPException(status_code=405):
-                return MethodRefused((error.headers or {}).get("Allow", ""))
+                return MethodRefused(self._allowed(scope))
             case _:
                 log = self._services.log
                 log.error("request_failed", method=scope["method"], path=scope["path"], exc_info=error)
                 return Internal()
+
+    def _allowed(self, scope: Scope) -> str:
+        """List the methods of all routes of a path; the router's own error knows those of the first one."""
+        here = (route for route in self._router.routes if route.matches(scope)[0] is not Match.NONE)
+        methods = chain.from_iterable(route.methods or () for route in here if isinstance(route, Route))
+        return ", ".join(sorted(set(methods)))
 
     def _look_for_damage(self, error: OutboxError | RelaydError) -> None:
         """Tell of a damaged `relay.db`, once; a damaged queue is told by who opened it."""

@@ -11,6 +11,7 @@ from relayd.errors import MethodRefused, RelaydError
 __all__ = ("STATUS", "problem")
 
 STATUS: Mapping[str, int] = {
+    "request_unreadable": 400,
     "input_refused": 400,
     "binding_refused": 400,
     "directory_refused": 400,
@@ -29,9 +30,11 @@ STATUS: Mapping[str, int] = {
     "may_duplicate": 409,
     "needs_auth": 409,
     "flush_in_progress": 409,
+    "events_pending": 409,
     "schema_refused": 409,
     "payload_too_large": 413,
     "media_type_refused": 415,
+    "head_too_large": 431,
     "config_refused": 500,
     "internal": 500,
     "ack_refused": 502,
@@ -43,6 +46,7 @@ STATUS: Mapping[str, int] = {
     "replay_protection_full": 507,
     "session_table_full": 507,
     "storage_failed": 507,
+    "file_gone": 507,
 }
 """The status of every code that may go out; an error of another code is answered as `internal`."""
 

@@ -1,4 +1,4 @@
-"""Queues: bind, list, enqueue a file, flush, and who delivers."""
+"""Queues: bind, list, forget, enqueue a file, flush, and who delivers."""
 
 from __future__ import annotations
 
@@ -98,6 +98,14 @@ async def set_mode(request: Request) -> Json:
     return Json(_shown(directory, relay.registry.places.name(directory), status))
 
 
+async def forget_queue(request: Request) -> Json:
+    """DELETE /v1/queues: take a queue off the list; its directory and the files in it stay as they are."""
+    directory = place(request)
+    even_if_pending = parameter(request, "even_if_pending") == "true"
+    await services(request).dispatcher.forget(directory, even_if_pending=even_if_pending)
+    return Json({"queue_dir": str(directory), "forgotten": True})
+
+
 async def enqueue(request: Request) -> Json:
     """POST /v1/queues/enqueue: take all events of a file, or none; answered once they are on disk."""
     raw = await read_body(request, FILE_BYTES)
@@ -179,4 +187,5 @@ routes = [
     Route("/v1/queues", bind_queue, methods=["POST"]),
     Route("/v1/queues", list_queues, methods=["GET"]),
     Route("/v1/queues", set_mode, methods=["PATCH"]),
+    Route("/v1/queues", forget_queue, methods=["DELETE"]),
 ]

@@ -56,6 +56,7 @@ class Courier:
         self._alarm = anyio.Event()
         self._wakes = 0
         self._unpark = False
+        self._dismissed = False
         self._failures = 0
 
     def wake(self, *, unpark: bool = False) -> None:
@@ -66,11 +67,17 @@ class Courier:
         """
         self._unpark = self._unpark or unpark
         self._wakes += 1
+        self._dismissed = False
+        self._alarm.set()
+
+    def dismiss(self) -> None:
+        """Leave the queue, which was forgotten, alone, unless a wake says that it is used again."""
+        self._dismissed = True
         self._alarm.set()
 
     async def run(self) -> None:
-        """Work and wait until nothing is due by itself, or the daemon is leaving."""
-        while not self._depot.stopping:
+        """Work and wait until nothing is due by itself, the queue is forgotten, or the daemon is leaving."""
+        while not (self._depot.stopping or self._dismissed):
             self._alarm = anyio.Event()
             pause_s = await self._visit()
             if pause_s is None and not self._alarm.is_set():
@@ -105,7 +112,7 @@ class Courier:
         await self._turn.wait_free()
         async with self._depot.courier_slots:
             with self._turn.try_take() as mine:
-                if not mine:
+                if not mine or self._dismissed:
                     return 0.0
                 async with self._depot.registry.use(self._directory) as outbox:
                     return await self._deliver(outbox)

@@ -16,6 +16,7 @@ from relayd.delivery.attempt import Attempt, attempt, request_timeout_s
 from relayd.delivery.sender import Sender
 from relayd.delivery.senders import Senders
 from relayd.errors import RelaydError
+from relayd.fault import account
 from relayd.queues import MAX_OPEN, QueueRegistry
 
 __all__ = ("COURIERS", "FLUSHES", "Depot", "StoreFailed")
@@ -51,14 +52,14 @@ class Depot:
         self.stopping = False
 
     def report(self, directory: Path, error: Exception) -> None:
-        """Tell what is wrong with one queue; a fault of ours by its kind only, since its text may quote input."""
+        """Tell what is wrong with one queue; a fault of ours by where it was, since its text may quote input."""
         name = str(directory)
         if isinstance(error, NotAQueue) and not directory.exists():
             self.bus.publish(events.QueueMissing(name))
         elif isinstance(error, OutboxError | RelaydError):
             self.bus.publish(events.QueueSkipped(name, error.code, str(error)))
         else:
-            self.bus.publish(events.QueueSkipped(name, "internal", type(error).__qualname__))
+            self.bus.publish(events.QueueSkipped(name, "internal", account(error)))
 
     async def ask(self, sender: Sender, server_url: str, batch: Batch, ends_s: float) -> Attempt:
         """Send a batch with the stored token; at once again if it was refused and the file has another now.

@@ -17,6 +17,7 @@ from relayd.credentials import Credentials
 from relayd.delivery.courier import Courier
 from relayd.delivery.depot import Depot, StoreFailed
 from relayd.delivery.flush import Flush, Order
+from relayd.delivery.forget import forget
 from relayd.delivery.progress import Lines, Report, open_lines
 from relayd.delivery.senders import Senders
 from relayd.delivery.turn import Turn
@@ -108,6 +109,25 @@ class Dispatcher:
             report.close()
             raise
         return report
+
+    async def forget(self, directory: Path, *, even_if_pending: bool) -> None:
+        """Take a queue off the list once the request under way is done, and its courier with it.
+
+        Args:
+            directory: As `Places` gave it.
+            even_if_pending: Also if it holds events, which then stay where they are.
+
+        Raises:
+            FlushInProgress: A flush of this queue is under way.
+            NotAQueue, EventsPending, OutboxError: As `relayd.delivery.forget` says; it stays on the list.
+        """
+        turn = self._turn(directory)
+        with turn.claim():
+            async with turn.take(), self._registry.shut(directory):
+                await forget(self._registry, self._store, directory, even_if_pending=even_if_pending)
+                if (courier := self._couriers.get(directory)) is not None:
+                    courier.dismiss()
+        self._depot.bus.publish(events.QueueForgotten(str(directory)))
 
     async def _run_flush(
         self, directory: Path, order: Order, lines: Lines, *, task_status: TaskStatus[None]

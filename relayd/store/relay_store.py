@@ -11,7 +11,7 @@ from anyio import CancelScope
 
 from relay_queue.clock import SYSTEM, QueueClock, Ticks
 from relay_queue.directory import Mode
-from relay_queue.errors import QueueDamaged
+from relay_queue.errors import FileGone, QueueDamaged
 from relay_queue.sqlite.database import Schema, open_writer
 from relay_queue.sqlite.named import load, load_migrations
 from relay_queue.sqlite.readers import Readers
@@ -119,9 +119,21 @@ class RelayStore:
         await self._execute("note_queue", row)
         self._noted[str(queue_dir)] = note
 
+    async def forget_queue(self, queue_dir: Path) -> None:
+        """Take a queue off the list; one that is not on it is fine too."""
+        await self._execute("forget_queue", {"queue_dir": str(queue_dir)})
+
     async def queues(self) -> list[BoundQueue]:
         """List every queue bound on this machine, by directory."""
         return msgspec.convert(await self._readers.fetch(self._queries["queues"]), list[BoundQueue])
+
+    async def look(self) -> None:
+        """Find out whether the file is still in its place.
+
+        Raises:
+            FileGone: It is not, and `on_loss` was told.
+        """
+        await self._writer.run(lambda _: None)
 
     async def prune(self) -> Pruned:
         """Apply retention in slices, so that other writers get in between; meant to be called every hour or day."""
@@ -175,7 +187,7 @@ async def open_store(
     home: Home,
     *,
     excerpts: bool = True,
-    on_damage: Callable[[QueueDamaged], None] | None = None,
+    on_loss: Callable[[QueueDamaged | FileGone], None] | None = None,
     ticks: Ticks = SYSTEM,
 ) -> AsyncGenerator[RelayStore]:
     """Open `relay.db` of a home, made or migrated if need be.
@@ -184,7 +196,7 @@ async def open_store(
         home: Its lock must be held: this is the only writer.
         excerpts: Keep a bounded, scrubbed start of each body.
         ticks: Where time comes from.
-        on_damage: Told once, from the writer's thread, when the file turns out to be corrupt.
+        on_loss: Told once, from the writer's thread, when the file turns out to be corrupt, or is gone from its place.
 
     Raises:
         SchemaRefused, DirectoryRefused, QueueDamaged, QueueBusy, StorageFailed: It cannot be used; the file is as it was.
@@ -198,9 +210,7 @@ async def open_store(
         kept.read(connection)
         return connection
 
-    writer = Writer(
-        open_file, name="relay.db", path=home.database, before_commit=kept.save, on_damage=on_damage
-    )
+    writer = Writer(open_file, name="relay.db", path=home.database, before_commit=kept.save, on_loss=on_loss)
     await writer.start()
     readers = Readers(home.database)
     try:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from relayd import exits
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -17,6 +19,14 @@ def test_the_launchd_agent_is_a_property_list() -> None:
     assert agent["ProgramArguments"][0].endswith("/relayd")
     assert agent["KeepAlive"] == {"Crashed": True}
     assert agent["Umask"] == 0o077
+
+
+def test_the_systemd_service_does_not_repeat_what_a_restart_cannot_mend() -> None:
+    """A refused setting, a home that is held and a damaged file end the service for good; a crash does not."""
+    unit = (ROOT / "systemd" / "relayd.service").read_text()
+    [line] = [line for line in unit.splitlines() if line.startswith("RestartPreventExitStatus=")]
+    final = {exits.REFUSED, exits.HELD, exits.DAMAGED}
+    assert {int(status) for status in line.partition("=")[2].split()} == final
 
 
 def test_the_systemd_service_is_valid(tmp_path: Path) -> None:

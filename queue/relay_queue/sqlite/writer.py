@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from relay_queue.errors import OutboxError, QueueClosed, QueueDamaged, StorageFailed
+from relay_queue.errors import FileGone, OutboxError, QueueClosed, QueueDamaged
 from relay_queue.sqlite.database import close_writer
 from relay_queue.sqlite.group import Hooks, Job, Waiter, commit, wake
 from relay_queue.sqlite.waiting import outlast
@@ -36,7 +36,7 @@ class Writer:
         path: The file; if it is moved or deleted, jobs fail rather than be written to nowhere.
         before_commit: Called in each group that changed anything, as its last write.
         after_commit: Called once such a group is on disk, before its callers hear of it.
-        on_damage: Called once if the file turns out to be corrupt.
+        on_loss: Called once if the file turns out to be corrupt, or is gone from its place.
 
     All of these are called in the writer's thread.
     """
@@ -49,13 +49,13 @@ class Writer:
         path: Path,
         before_commit: Callable[[sqlite3.Connection], None] | None = None,
         after_commit: Callable[[], None] | None = None,
-        on_damage: Callable[[QueueDamaged], None] | None = None,
+        on_loss: Callable[[QueueDamaged | FileGone], None] | None = None,
     ) -> None:
         self._connect = connect
         self._name = name
         self._path = path
         self._hooks = Hooks(before_commit, after_commit)
-        self._on_damage = on_damage
+        self._on_loss = on_loss
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._gate = threading.Lock()  # guards the next three
         self._open = False
@@ -185,7 +185,8 @@ class Writer:
                 job.fail(QueueDamaged(str(self._path)), self._path)
         elif not self._in_place():
             for job in group:
-                job.fail(StorageFailed(str(self._path), "it was moved or deleted"), self._path)
+                job.fail(FileGone(str(self._path)), self._path)
+            self._tell_loss(FileGone(str(self._path)))
         elif group:
             commit(connection, group, self._path, self._hooks)
             self._look_for_damage(group)
@@ -203,9 +204,13 @@ class Writer:
         for job in group:
             if isinstance(job.error, QueueDamaged):
                 self._damaged = True
-                if self._on_damage is not None:
-                    self._on_damage(job.error)
+                self._tell_loss(job.error)
                 return
+
+    def _tell_loss(self, loss: QueueDamaged | FileGone) -> None:
+        on_loss, self._on_loss = self._on_loss, None
+        if on_loss is not None:
+            on_loss(loss)
 
     def _end(self, *waiters: Waiter) -> None:
         """Close the gate for good, answer what slipped in, and wake who waits for the end."""

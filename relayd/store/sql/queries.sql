@@ -106,6 +106,10 @@ UPDATE bound_queue
 SET is_open = :is_open, next_due_wall_ms = :next_due_wall_ms, problem = :problem
 WHERE queue_dir = :queue_dir;
 
+-- name: forget_queue
+-- Take a queue off the list.
+DELETE FROM bound_queue WHERE queue_dir = :queue_dir;
+
 -- name: queues
 -- Every listed queue, by directory.
 SELECT

@@ -249,8 +249,8 @@ def test_a_terminal_gets_tables(tmp_path: Path) -> None:
         ("flush", ("flush",), "outcomes: stored 2"),
         ("status", ("status",), "2 events in 1 session, 1.8 KiB, the oldest 1 min old"),
         ("queues", ("queue", "list"), "/srv/outbox  https://memory.ex"),
-        ("retry", ("queue", "retry", "--all"), "1 to be sent again"),
-        ("mode", ("queue", "auto", "off"), "left to `relayctl flush`"),
+        ("retry", ("queue", "retry", "--all"), "1 event to be sent again"),
+        ("mode", ("queue", "auto", "off"), "delivery is manual: only `relayctl flush` delivers"),
         (
             "token-clear",
             ("auth", "clear", "--server-url", "x"),
@@ -276,8 +276,8 @@ def test_a_retry_of_all_tells_what_it_left_and_how_to_release_it(tmp_path: Path)
         all_of_them = on_terminal(daemon.home, "queue", "retry", "--all")
         one_of_them = on_terminal(daemon.home, "queue", "retry", "f748ee84")
         piped = run(daemon.home, "queue", "retry", "--all")
-    told = "1 to be sent again; past the 30-day window: 2 events, which --may-duplicate releases\n"
-    assert (all_of_them, one_of_them) == ((0, told), (0, "1 to be sent again\n"))
+    told = "1 event to be sent again; past the 30-day window: 2 events, which --may-duplicate releases\n"
+    assert (all_of_them, one_of_them) == ((0, told), (0, "1 event to be sent again\n"))
     assert (piped.returncode, json.loads(piped.stdout)) == (0, some)
 
 

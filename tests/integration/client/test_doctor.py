@@ -112,6 +112,32 @@ def test_queues_of_a_running_daemon_are_judged(home: Path) -> None:
     assert "relayctl auth set --server-url https://memory.example" in checks["queue /c"]["todo"]
 
 
+def test_a_queue_whose_server_is_away_is_a_warning(home: Path) -> None:
+    """Events wait, the last attempt failed: it is told how, and when the next one is; a queue that is gone goes back."""
+    row = frame_files.answer_body("queues")["queues"][0]
+    away = row | {"queue_dir": "/a", "held_sessions": 0}
+    rows = [away, row | {"queue_dir": "/b"}, row | {"queue_dir": "/c", "problem": "/c: is gone"}]
+    status = {"last_error": "transport", "next_due_in_ms": 4000}
+    with serve(home, lambda asked: http(200, {"queues": rows} if b"/v1/queues " in asked else status)):
+        checks = _doctor(home)[1]
+    told = checks["queue /a"]
+    assert (told["state"], "`relayctl flush --queue-dir /a` tries now" in told["todo"]) == ("warn", True)
+    assert (
+        told["detail"] == "2 pending; last error: no answer from the server (transport); next attempt in 4 s"
+    )
+    assert checks["queue /b"]["detail"] == "2 pending; 1 session is held"
+    assert checks["queue /c"]["todo"].startswith("put it back, or mount it: it is never made anew")
+
+
+def test_a_queue_that_left_the_list_meanwhile_is_a_failure(home: Path) -> None:
+    """Between the list and the look at a queue it may have gone."""
+    row = frame_files.answer_body("queues")["queues"][0]
+    gone = http(404, {"code": "not_a_queue", "detail": "/srv/outbox: is gone"})
+    with serve(home, lambda asked: http(200, {"queues": [row]}) if b"/v1/queues " in asked else gone):
+        check = _doctor(home)[1]["queue /srv/outbox"]
+    assert (check["state"], check["detail"]) == ("fail", "is gone")
+
+
 def test_an_old_daemon_is_a_warning(home: Path) -> None:
     """It serves until it is restarted."""
     with serve(home, lambda _: http(200, {"queues": []}), version="0.0.1"):

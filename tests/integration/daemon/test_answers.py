@@ -165,11 +165,13 @@ def test_unknown_paths_and_methods_are_problems(start, home):
     with daemon.client() as client:
         lost = client.ask("GET", "/v1/nothing")
         wrong = client.ask("DELETE", "/v1/health")
+        several = client.ask("PUT", "/v1/queues")
         head = client.send("HEAD", "/v1/health")
         assert head is None
     assert (lost.status, lost.json()["code"]) == (404, "not_found")
     assert (wrong.status, wrong.json()["code"]) == (405, "method_not_allowed")
     assert "GET" in wrong.headers["allow"]
+    assert {"GET", "PATCH", "POST"} <= set(several.headers["allow"].split(", "))
     assert lost.headers["content-type"] == wrong.headers["content-type"] == "application/problem+json"
 
 

@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import shutil
+import signal
+import sys
 
 JSON = {"content-type": "application/json"}
 
@@ -84,3 +87,40 @@ def test_damage_that_the_writer_finds_ends_the_daemon_with_78(start, home):
     assert daemon.ended() == (78, "")
     assert left(home)["code"] == "damaged"
     assert "store_damaged" in events(home)
+
+
+QUICK = "import sys, relayd.daemon as d; d._WATCH_EVERY_S = 0.01; from relayd.__main__ import main; sys.exit(main())"
+"""Looks after its home without waiting for a minute."""
+
+
+def test_a_store_that_is_moved_away_ends_the_daemon(start, home):
+    """The write that finds `relay.db` gone is refused; the daemon leaves with 1, and says why where it can."""
+    daemon = start(home)
+    with daemon.client() as client:
+        assert client.ask("POST", "/hook/batch", batch("old"), **JSON).status == 200
+        (home / "relay.db").rename(home / "moved.db")
+        answer = client.ask("POST", "/hook/batch", batch("new"), **JSON)
+        assert (answer.status, answer.json()["code"]) == (507, "file_gone")
+        assert client.at_end()
+    assert daemon.ended() == (1, "")
+    assert left(home)["code"] == "file_gone"
+    assert "store_gone" in events(home)
+    assert not (home / "relayd.sock").exists()
+
+
+def test_an_idle_daemon_notices_that_its_store_is_gone(start, home):
+    """Without any request the daemon finds out and leaves."""
+    daemon = start(home, command=(sys.executable, "-P", "-c", QUICK))
+    (home / "relay.db").unlink()
+    assert daemon.ended() == (1, "")
+    assert left(home)["code"] == "file_gone"
+
+
+def test_a_daemon_leaves_with_its_home(start, home):
+    """A home that is deleted under its daemon takes it along, and nothing of it is made again."""
+    daemon = start(home, command=(sys.executable, "-P", "-c", QUICK))
+    daemon.signal(signal.SIGSTOP)  # what it removes itself would be missing here
+    shutil.rmtree(home)
+    daemon.signal(signal.SIGCONT)
+    assert daemon.ended() == (1, "")
+    assert not home.exists()

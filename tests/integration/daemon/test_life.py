@@ -5,11 +5,13 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import relayd
 from relayd.home import Home
+from tests.integration.daemon.conftest import Client
 from tests.stage import CLEAN
 from tests.waiting import eventually
 
@@ -40,7 +42,10 @@ def test_help_and_version():
     assert run("--version").stdout.decode() == f"relayd {relayd.__version__}\n"
 
 
-@pytest.mark.parametrize("flags", [("--hom", "/x"), ("--ready-fd", "x"), ("--ready-fd", "99"), ("extra",)])
+@pytest.mark.parametrize(
+    "flags",
+    [("--hom", "/x"), ("--ready-fd", "x"), ("--ready-fd", "99"), ("--ready-fd", "9" * 20), ("extra",)],
+)
 def test_wrong_flags_are_refused(flags):
     """An unknown or shortened flag, and a descriptor that is not open, end with 2 and the usage."""
     done = run(*flags)
@@ -64,9 +69,9 @@ def test_health_names_the_home(start, home):
     }
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_in_good_order(start, home, number):
-    """SIGTERM and SIGINT end with 0 and leave no socket, no lock file and no WAL."""
+    """SIGTERM, SIGINT and SIGHUP end with 0 and leave no socket, no lock file and no WAL."""
     daemon = start(home)
     daemon.signal(number)
     assert daemon.ended() == (0, "")
@@ -178,3 +183,35 @@ def test_foreground_speaks_to_people(start, home):
     assert "daemon_ready" in said
     assert "stop_requested reason=SIGTERM" in said
     assert not (home / "logs" / "relayd.log").exists()
+
+
+def test_nohup_is_respected(start, home):
+    """Where whoever started the daemon had SIGHUP ignored, it stays."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        daemon = start(home)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    daemon.signal(signal.SIGHUP)
+    assert daemon.health()["ready"]
+
+
+def test_closed_standard_streams_stay_out_of_its_files(home):
+    """Started with descriptors 0 to 2 closed, the daemon gives them to none of its files, and leaves with 0."""
+    script = 'exec "$0" -P -m relayd --home "$1" --foreground <&- >&- 2>&-'
+    with subprocess.Popen(["/bin/sh", "-c", script, sys.executable, str(home)], env=CLEAN) as process:
+        eventually((home / "relayd.sock").exists)
+        with Client(home) as client:
+            assert client.ask("POST", "/v1/events", b"[]").status == 400
+        process.terminate()
+        assert process.wait(timeout=30) == 0
+    assert not any(b"stop_requested" in path.read_bytes() for path in home.rglob("*") if path.is_file())
+
+
+def test_a_full_standard_error_does_not_change_the_status(tmp_path):
+    """A refusal that nobody can read keeps its exit status."""
+    (tmp_path / "home").symlink_to(tmp_path)
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-P", "-m", "relayd", "--home", str(tmp_path / "home")]
+        done = subprocess.run(command, env=CLEAN, stderr=full, check=False, timeout=30)
+    assert done.returncode == 2

@@ -92,7 +92,7 @@ def test_a_home_without_write_permission_is_refused(start, home):
     assert refused(start, home)[0] == "home_refused"
 
 
-def test_a_network_file_system_is_refused(tmp_path, monkeypatch, capsys):
+def test_a_network_file_system_is_refused(tmp_path, monkeypatch, capfd):
     """A home on a network file system ends with 2 and names the variable to set."""
 
     def remote(path, **_):
@@ -104,7 +104,7 @@ def test_a_network_file_system_is_refused(tmp_path, monkeypatch, capsys):
         assert program.main(["--home", str(tmp_path / "home")]) == 2
     finally:
         os.umask(before)
-    said = capsys.readouterr().err
+    said = capfd.readouterr().err
     assert "nfs4" in said
     assert "RELAY_HOME" in said
 

@@ -10,7 +10,14 @@ import anyio
 import pytest
 
 from relay_queue.binding import bind
-from relay_queue.errors import BindingMismatch, DirectoryRefused, NotAQueue, QueueDamaged, QueueOwned
+from relay_queue.errors import (
+    BindingMismatch,
+    DirectoryRefused,
+    FileGone,
+    NotAQueue,
+    QueueDamaged,
+    QueueOwned,
+)
 from relay_queue.outbox import bind_outbox, open_outbox
 from relay_queue.sqlite.database import open_writer
 from relay_queue.statements import SCHEMA
@@ -223,3 +230,79 @@ async def test_a_damaged_queue_takes_nobody_in_while_it_is_still_held(tmp_path: 
                     pass
         async with home.registry.use(directory):
             pass
+
+
+async def test_a_queue_that_moves_while_open_is_found_where_it_is(tmp_path: Path) -> None:
+    """The old path holds no queue, the new one the same events, and it is open to all: nobody has the old lock."""
+    async with house(tmp_path) as home:
+        directory = await home.queue("local", "q")
+        await home.enqueue(directory, [event(1)], wake=False)
+        moved = directory.with_name("moved")
+        shutil.move(directory, moved)
+        with pytest.raises(NotAQueue):
+            await home.status(directory)
+        assert (await home.status(moved)).pending_items == 1
+        assert (await home.enqueue(moved, [event(2)], wake=False)).stored == 1
+        created, status = await home.registry.bind(moved, bind("local", "tester", "me", "work", "example"))
+        assert (created, status.pending_items) == (False, 2)
+        assert not any(isinstance(happening, Damaged) for happening in home.happened)
+
+
+async def test_a_queue_whose_file_is_deleted_while_open_is_none(tmp_path: Path) -> None:
+    """Nothing is told from memory; what is bound there then is a new queue."""
+    async with house(tmp_path) as home:
+        directory = await home.queue("local", "q")
+        await home.enqueue(directory, [event(1)], wake=False)
+        for file in directory.glob("queue.db*"):
+            file.unlink()
+        with pytest.raises(NotAQueue):
+            await home.status(directory)
+        created, status = await home.registry.bind(directory, bind("local", "p", "a", "w", "x"))
+        assert (created, status.pending_items) == (True, 0)
+
+
+async def test_a_lost_queue_takes_nobody_in_while_it_is_still_held(tmp_path: Path) -> None:
+    """Until its last user is gone, whoever comes is told that the file is gone, and not that we have it in use."""
+    async with house(tmp_path) as home:
+        directory = await home.queue("local", "q")
+        async with home.registry.use(directory) as outbox:
+            (directory / "queue.db").unlink()
+            with pytest.raises(FileGone):
+                await outbox.unpark()
+            with pytest.raises(FileGone):
+                await home.registry.bind(directory, bind("local", "p", "a", "w", "x"))
+        assert home.registry.open_now() == []
+
+
+async def test_equal_binds_at_once_all_succeed(tmp_path: Path) -> None:
+    """One of them makes the queue; none finds it in use by another."""
+    async with house(tmp_path) as home:
+        made: list[bool] = []
+
+        async def make() -> None:
+            directory = home.registry.places.named("q")
+            made.append((await home.registry.bind(directory, bind("local", "p", "a", "w", "x")))[0])
+
+        async with anyio.create_task_group() as group:
+            for _ in range(8):
+                group.start_soon(make)
+        assert sorted(made) == [False] * 7 + [True]
+
+
+@pytest.mark.parametrize("odd", ["", "queue", "spool", "bin", "logs"])
+async def test_the_home_is_no_queue(tmp_path: Path, odd: str) -> None:
+    """Neither the home nor a directory that the daemon keeps in it can be bound."""
+    async with house(tmp_path) as home:
+        with pytest.raises(DirectoryRefused, match="queues lie below"):
+            await home.registry.bind(
+                home.registry.places.place(str(home.home.path / odd)), bind("local", "p", "a", "w", "x")
+            )
+
+
+async def test_no_queue_lies_inside_another_elsewhere(tmp_path: Path) -> None:
+    """A directory at any depth below a queue is refused."""
+    async with house(tmp_path) as home:
+        outer = home.registry.places.place(str(tmp_path / "outer"))
+        await home.registry.bind(outer, bind("local", "p", "a", "w", "x"))
+        with pytest.raises(DirectoryRefused, match="inside another queue"):
+            await home.registry.bind(outer / "a" / "b", bind("local", "p", "a", "w", "x"))

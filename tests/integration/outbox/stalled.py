@@ -31,7 +31,7 @@ class CountedWriter(Writer):
             name="writer under test",
             path=path,
             after_commit=self._count,
-            on_damage=self.damage.append,
+            on_loss=self.damage.append,
             **hooks,
         )
 

@@ -353,6 +353,20 @@ async def test_a_note_of_an_unlisted_queue_lists_nothing(home):
         assert await store.queues() == []
 
 
+async def test_a_forgotten_queue_has_no_row_until_it_is_recorded_again(home):
+    """Other rows stay; a late note does not bring it back, and the same note counts anew once it is listed."""
+    async with open_store(home) as store:
+        await store.record_queue(Path("/q/a"), **BINDING)
+        await store.record_queue(Path("/q/b"), **BINDING)
+        await store.forget_queue(Path("/q/a"))
+        await store.note_queue(Path("/q/a"), is_open=True)
+        await store.forget_queue(Path("/q/never"))
+        assert [row.queue_dir for row in await store.queues()] == ["/q/b"]
+        await store.record_queue(Path("/q/a"), **BINDING)
+        await store.note_queue(Path("/q/a"), is_open=True)
+        assert [row.is_open for row in await store.queues()] == [True, False]
+
+
 async def test_an_unchanged_note_writes_nothing(home):
     """A courier may note the same state as often as it likes."""
     async with open_store(home) as store:

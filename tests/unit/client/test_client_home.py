@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relayctl.errors import PathRefused
-from relayctl.home import absolute, home_id, home_path
+from relayctl.home import absolute, home_fault, home_id, home_path
 from relayctl.user import user_as_actor
 
 
@@ -86,6 +86,30 @@ def test_a_copied_home_has_another_id(tmp_path: Path) -> None:
     other.mkdir()
     assert home_id(str(one)) != home_id(str(other))
     assert home_id(str(tmp_path / "none")) is None
+
+
+@pytest.mark.parametrize(
+    ("mode", "holds", "closes"),
+    [
+        (0o755, None, True),
+        (0o775, "relay.db", True),
+        (0o755, "relayd.lock", True),
+        (0o755, "thesis.tex", False),
+        (0o1777, None, False),
+        (0o777, "relay.db", False),
+    ],
+)
+def test_only_what_is_plainly_a_home_is_to_be_closed(
+    tmp_path: Path, mode: int, holds: str | None, closes: bool
+) -> None:
+    """`chmod 700 /tmp` would break a machine: what others may need is not to be closed, but another home named."""
+    home = tmp_path / "home"
+    home.mkdir()
+    if holds:
+        (home / holds).touch()
+    home.chmod(mode)
+    own = "set RELAY_HOME to a directory of its own, for you alone"
+    assert home_fault(str(home)) == ("others can look into it", f"chmod 700 {home}" if closes else own)
 
 
 def test_the_user_is_an_actor() -> None:

@@ -2,29 +2,79 @@
 
 from __future__ import annotations
 
-from relayctl.hints import HINTS, hint_for
+from relayctl.errors import Refused
+from relayctl.hints import HINTS, hint_for, hint_of
 from relayd.api.problem import STATUS
 
 # A command line that this client accepts cannot bring these about.
 _OURS_TO_PREVENT = {
     "ack_refused",
     "config_refused",
+    "head_too_large",
     "media_type_refused",
     "method_not_allowed",
     "not_found",
     "parameter_refused",
     "payload_too_large",
+    "request_unreadable",
     "unknown_queue",
 }
+# No daemon says it of itself.
+_OF_THE_CLIENT = {"answer_lost"}
 # How a flush failed is in its summary, not in a problem.
 _OF_A_FLUSH = {"bad_answer", "refused", "unavailable", "unreached"}
 
 
 def test_each_code_has_a_hint() -> None:
     """A new code in the daemon has to find its hint here."""
-    assert set(HINTS) == set(STATUS) - _OURS_TO_PREVENT | _OF_A_FLUSH
+    assert set(HINTS) == set(STATUS) - _OURS_TO_PREVENT | _OF_A_FLUSH | _OF_THE_CLIENT
 
 
 def test_an_unknown_code_has_none() -> None:
     """A newer daemon's code is shown without advice."""
     assert hint_for("of_tomorrow") == ""
+
+
+def test_a_command_in_a_hint_is_for_the_queue_that_was_named() -> None:
+    """It can be copied as it stands: the option is there, quoted, if the user gave it, and only then."""
+    assert (
+        hint_for("not_held", "~/my box")
+        == "`relayctl queue held --queue-dir '~/my box'` lists the keys that are"
+    )
+    assert hint_for("not_held") == "`relayctl queue held` lists the keys that are"
+
+
+def test_no_hint_shows_where_the_option_goes() -> None:
+    """The mark in the table is always replaced."""
+    assert not [code for code in HINTS for named in (None, "/q") if "{" in hint_for(code, named)]
+
+
+def test_a_queue_that_is_gone_is_put_back_not_made_anew() -> None:
+    """A new queue would lose what was pending; a queue that was not named may only have been forgotten."""
+    assert "Put it back, or mount it" in hint_for("not_a_queue", "/mnt/q")
+    assert (
+        hint_for("not_a_queue") == "name the queue with --queue-dir; `relayctl queue list` shows the queues"
+    )
+
+
+def _conflict(*codes: str) -> Refused:
+    problems = [{"index": 0, "field": "agent", "rule": "no", "code": code} for code in codes]
+    return Refused(409, {"code": "identity_conflict", "detail": "no", "problems": problems})
+
+
+def test_each_kind_of_conflict_has_its_own_way_out() -> None:
+    """Another event_id does not help an event whose session belongs to another agent."""
+    session, event = "another session_id", "another event_id"
+    shown = [
+        hint_of(_conflict(*codes))
+        for codes in (
+            ["session_identity_conflict"],
+            ["identity_collision"],
+            ["identity_collision", "session_identity_conflict"],
+        )
+    ]
+    assert [(session in hint, event in hint) for hint in shown] == [
+        (True, False),
+        (False, True),
+        (True, True),
+    ]

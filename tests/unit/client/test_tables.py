@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from relayctl.cli.queue_tables import queues_table
 from relayctl.cli.table import columns, pairs, plain
-from relayctl.cli.words import brief_id, count, local_time, size, span
+from relayctl.cli.words import brief_id, count, delivery, due, failure, local_time, size, span
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +74,42 @@ def test_numbers_are_words() -> None:
     assert [count(1, "event"), count(2000, "event")] == ["1 event", "2,000 events"]
     assert [size(0), size(1023), size(1536), size(67_108_864)] == ["0 B", "1023 B", "1.5 KiB", "64.0 MiB"]
     assert [span(999), span(61_000), span(7_200_000), span(-90_000_000)] == ["999 ms", "1 min", "2 h", "-1 d"]
-    assert [brief_id("s-1"), brief_id("0123456789")] == ["s-1", "01234567…"]
+
+
+def test_ids_that_begin_alike_stay_apart() -> None:
+    """A UUIDv7 begins with the time and a session name with the agent, so both ends are shown."""
+    assert [brief_id("s-1"), brief_id("claude-7d2f")] == ["s-1", "claude-7d2f"]
+    of_one_minute = "01980c6e-2b1f-7a11-8c1d-5a9e0d3f1b2c", "01980c6e-2b1f-7a11-8c1d-5a9e0d3f1b2d"
+    assert [brief_id(name) for name in of_one_minute] == ["01980c…3f1b2c", "01980c…3f1b2d"]
+
+
+def test_a_path_keeps_its_end_and_gives_way_last() -> None:
+    """The column named first is narrowed first; a column told apart by its ends is cut at the head."""
+    row = ("/srv/somewhere/far/away/outbox", "a-workspace/a-project", "auto")
+    table = columns(("queue", "scope", "mode"), [row], empty="", first="scope", ends=("queue",))
+    assert table.split("\n")[1] == f"…{row[0][-23:]}  a-works…  auto"
+
+
+def test_queues_stay_apart_in_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a path its end is told, and the scope gives way to it and to the server."""
+    monkeypatch.setenv("COLUMNS", "80")
+    row = {"name": None, "mode": "auto", "state": "open", "workspace": "a-workspace", "project": "a-project"}
+    row |= {"pending_items": 8, "held_sessions": 0, "server_url": "http://127.0.0.1:4937"}
+    paths = [f"/srv/relay/queues/{name}" for name in ("shop", "wiki")]
+    shown = queues_table({"queues": [row | {"queue_dir": path} for path in paths]}).split("\n")
+    assert [line.split()[0][-12:] for line in shown[1:]] == ["/queues/shop", "/queues/wiki"]
+    assert {line.split()[2] for line in shown[1:]} == {"a-works…"}
+    assert max(map(len, shown)) <= 80
+
+
+def test_states_are_said_in_the_words_of_the_commands() -> None:
+    """`queue auto` knows auto and manual; a failure keeps the label that the documents speak of."""
+    assert [delivery("auto"), delivery("manual").split(":")[0]] == ["auto", "manual"]
+    assert [failure("transport"), failure("http 503")] == [
+        "no answer from the server (transport)",
+        "http 503",
+    ]
+    assert [due(-1), due(4000)] == ["now", "in 4 s"]
 
 
 @pytest.mark.usefixtures("_kathmandu")

@@ -26,7 +26,8 @@ def codes(module):
     classes = [
         value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Exception)
     ]
-    found = {cls.code for cls in classes if "code" in vars(cls) and not cls.__subclasses__()}
+    bases = {outbox_errors.OutboxError, daemon_errors.RelaydError}
+    found = {cls.code for cls in classes if "code" in vars(cls) and cls not in bases}
     return found | ({code for code, _ in module._FULL.values()} if module is outbox_errors else set())
 
 

@@ -1,5 +1,7 @@
 """Settings: defaults, file, environment, flags."""
 
+import os
+
 import msgspec
 import pytest
 
@@ -86,6 +88,40 @@ def test_file_that_is_no_text_is_refused(tmp_path):
     file.mkdir()
     with pytest.raises(ConfigRefused, match="directory"):
         load(file, {})
+
+
+@pytest.mark.parametrize("proxy", ["http://proxy", "https://user:word@[::1]:3128/"])
+def test_a_proxy_is_an_http_url(tmp_path, proxy):
+    """A proxy is an http or https URL with a host; it may name a user."""
+    assert load(tmp_path / "config.toml", {"RELAY_DELIVERY_PROXY": proxy}).delivery.proxy == proxy
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "x",
+        "proxy:3128",
+        "ftp://hunter2",
+        "socks5://hunter2:1080",
+        "http://",
+        "http://hunter2:70000",
+        "http://a b",
+    ],
+)
+def test_what_is_no_proxy_is_refused(tmp_path, proxy):
+    """What every delivery would fail of is refused at the start, by the file and by the variable, and not repeated."""
+    file = written(tmp_path, f"[delivery]\nproxy = '{proxy}'\n")
+    for given in ((file, {}), (tmp_path / "none.toml", {"RELAY_DELIVERY_PROXY": proxy})):
+        with pytest.raises(ConfigRefused, match=r"delivery\.proxy: must be an http") as caught:
+            load(*given)
+        assert "hunter2" not in str(caught.value)
+
+
+def test_a_pipe_in_place_of_the_file_is_refused(tmp_path):
+    """What is no regular file is refused at once: nobody may ever write to it."""
+    os.mkfifo(tmp_path / "config.toml")
+    with pytest.raises(ConfigRefused, match="no regular file"):
+        load(tmp_path / "config.toml", {})
 
 
 def test_wrong_variable_is_named_without_its_value(tmp_path):
