@@ -66,8 +66,9 @@ async def take(relay: Services, directory: Path, events: list[Event]) -> Enqueue
     """
     async with relay.registry.use(directory, bind_default=True) as outbox:
         enqueued = await _enqueue(outbox, events)
+        has_courier = outbox.mode == "auto"
     relay.bus.publish(EventsStored(str(directory), enqueued.stored, enqueued.recognized))
-    if enqueued.stored:
+    if enqueued.stored and has_courier:
         relay.dispatcher.wake(directory)
     return enqueued
 
