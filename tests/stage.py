@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-# COVERAGE_* would start coverage in each child, which hides import costs; RELAY_* of the developer's own must not leak in.
+# What the developer has set for relayd, or for Python, must not leak in.
 CLEAN = {
     key: value
     for key, value in os.environ.items()
-    if not key.startswith(("COVERAGE_", "PYTHONDONTWRITE", "RELAY_", "XDG_"))
+    if not key.startswith(("PYTHONDONTWRITE", "RELAY_", "XDG_"))
 }
 STOP_S = 20.0
 

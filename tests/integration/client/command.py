@@ -12,7 +12,14 @@ __all__ = ("on_terminal", "run")
 
 
 def _environ(home: Path, more: dict[str, str] | None) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "RELAY_HOME": str(home), **(more or {})}
+    measured = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "RELAY_HOME": str(home),
+        **measured,
+        **(more or {}),
+    }
 
 
 def run(
