@@ -66,11 +66,6 @@ class Home(NamedTuple):
         return self.path / "relayd.sock"
 
     @property
-    def start_lock(self) -> Path:
-        """Held by the one client that starts a daemon."""
-        return self.path / "start.lock"
-
-    @property
     def last_start(self) -> Path:
         """Why the last start failed; missing after a good one."""
         return self.path / "last-start.json"

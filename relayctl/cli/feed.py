@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from relayctl.cli.options import json_option
+from relayctl.cli.options import json_option, limit_option
 from relayctl.cli.show import show
 from relayctl.client import Client
 
@@ -21,14 +21,7 @@ Examples:
 """
 )
 @click.option("--since", metavar="ID", type=click.IntRange(min=0), help="Only what came after this id.")
-@click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(1, 1000),
-    default=100,
-    show_default=True,
-    help="At most N events.",
-)
+@limit_option
 @json_option
 @click.pass_obj
 def feed(client: Client, *, since: int | None, limit: int, as_json: bool) -> None:

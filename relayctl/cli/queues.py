@@ -9,7 +9,7 @@ import click
 
 from relayctl.cli.event import show_event
 from relayctl.cli.forget import forget
-from relayctl.cli.options import json_option, queue_dir_option
+from relayctl.cli.options import json_option, limit_option, queue_dir_option
 from relayctl.cli.show import Progress, show
 from relayctl.client import Client
 from relayctl.errors import Refused
@@ -44,14 +44,7 @@ def list_queues(client: Client, *, queue_dir: str | None, as_json: bool) -> None
 
 @queue.command(epilog="\b\nExamples:\n  relayctl queue held\n  relayctl queue held --limit 500 --json")
 @queue_dir_option
-@click.option(
-    "--limit",
-    metavar="N",
-    type=click.IntRange(1, 1000),
-    default=100,
-    show_default=True,
-    help="At most N events.",
-)
+@limit_option
 @click.option(
     "--after",
     metavar="SEQ",

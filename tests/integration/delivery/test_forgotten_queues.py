@@ -13,7 +13,7 @@ from relay_queue.status import read_status
 from relayd.delivery.flush import Order
 from relayd.errors import EventsPending, FlushInProgress
 from relayd.events import DeliveryFailed, QueueForgotten
-from relayd.testing import Step, scripted_server
+from relayd.testing import ScriptedServer, Step, scripted_server
 from tests.house import LIMIT_S, House, event, house
 
 
@@ -126,20 +126,26 @@ async def test_a_queue_is_not_forgotten_under_a_flush(tmp_path: Path) -> None:
         assert await _listed(home) == [queue]
 
 
+async def _forgotten_while_sending(home: House, server: ScriptedServer) -> Path:
+    """Forget a queue of two events while the first is being sent; it stays on the list until the answer came."""
+    answer = anyio.Event()
+    server.script(Step(wait=answer))
+    queue = await home.queue(server.url, mode="auto")
+    await home.enqueue(queue, [event(1), event(2)])
+    with anyio.fail_after(LIMIT_S):
+        await server.received(1)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: _forget(home, queue, even_if_pending=True))
+            await anyio.wait_all_tasks_blocked()
+            assert await _listed(home) == [queue]
+            answer.set()
+    return queue
+
+
 async def test_the_request_under_way_is_settled_before_a_queue_is_forgotten(tmp_path: Path) -> None:
     """The courier's answer is written down, no further batch is sent, and the courier does not come back."""
     async with house(tmp_path) as home, scripted_server() as server:
-        answer = anyio.Event()
-        server.script(Step(wait=answer))
-        queue = await home.queue(server.url, mode="auto")
-        await home.enqueue(queue, [event(1), event(2)])
-        with anyio.fail_after(LIMIT_S):
-            await server.received(1)
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(lambda: _forget(home, queue, even_if_pending=True))
-                await anyio.wait_all_tasks_blocked()
-                assert await _listed(home) == [queue]
-                answer.set()
+        queue = await _forgotten_while_sending(home, server)
         assert await _listed(home) == []
         last = await _after_others(home)
         assert (await _listed(home), len(server.requests)) == ([last], 1)
@@ -149,16 +155,7 @@ async def test_the_request_under_way_is_settled_before_a_queue_is_forgotten(tmp_
 async def test_a_wake_keeps_the_courier_of_a_queue_that_was_just_forgotten(tmp_path: Path) -> None:
     """Events that come while it is on its way out are delivered by it, or by the next one."""
     async with house(tmp_path) as home, scripted_server() as server:
-        answer = anyio.Event()
-        server.script(Step(wait=answer))
-        queue = await home.queue(server.url, mode="auto")
-        await home.enqueue(queue, [event(1), event(2)])
-        with anyio.fail_after(LIMIT_S):
-            await server.received(1)
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(lambda: _forget(home, queue, even_if_pending=True))
-                await anyio.wait_all_tasks_blocked()
-                answer.set()
+        queue = await _forgotten_while_sending(home, server)
         await home.enqueue(queue, [event(3)])
         await home.drained(queue)
         assert await _listed(home) == [queue]
