@@ -18,7 +18,16 @@ from relay_queue.errors import BindingRefused
 from relay_queue.server_url import normalise_url
 from relayd.errors import ConfigRefused
 
-__all__ = ("Config", "DaemonConfig", "DeliveryConfig", "LogConfig", "ReceiverConfig", "StopConfig", "load")
+__all__ = (
+    "CaptureConfig",
+    "Config",
+    "DaemonConfig",
+    "DeliveryConfig",
+    "LogConfig",
+    "ReceiverConfig",
+    "StopConfig",
+    "load",
+)
 
 
 class ReceiverConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,6 +35,13 @@ class ReceiverConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     excerpts: bool = True
     """Keep a bounded excerpt of each body in the feed."""
+
+
+class CaptureConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What hooks leave out."""
+
+    ignore_paths: tuple[str, ...] = ()
+    """Patterns of paths of which nothing is captured, as in `.gitignore`."""
 
 
 class DeliveryConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,6 +56,8 @@ class DaemonConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     pass_env: tuple[str, ...] = ()
     """Names of further variables that a daemon started on demand inherits."""
+    idle_s: Annotated[float, Meta(ge=1, le=86_400)] = 900.0
+    """Seconds without a request and without work after which a daemon started on demand leaves."""
 
 
 class LogConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -64,6 +82,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Every setting of one daemon."""
 
     receiver: ReceiverConfig = ReceiverConfig()
+    capture: CaptureConfig = CaptureConfig()
     delivery: DeliveryConfig = DeliveryConfig()
     daemon: DaemonConfig = DaemonConfig()
     log: LogConfig = LogConfig()

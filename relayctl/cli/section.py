@@ -41,7 +41,7 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
         "Look after the daemon",
         {
             "daemon": Lookup(
-                "relayctl.cli.service", "daemon", "Start, stop, restart it; its state and its log."
+                "relayctl.cli.daemon", "daemon", "Start, stop, restart it; its state and its log."
             ),
             "doctor": Lookup(
                 "relayctl.cli.doctor", "doctor", "Check the whole installation and say what to do."

@@ -4,6 +4,17 @@ Everything that knows SQL of `relay.db` is in this package; a store on another e
 """
 
 from relayd.store.relay_store import RelayStore, open_store
-from relayd.store.rows import Arrival, BoundQueue, FeedRow, Outcome, Pruned
+from relayd.store.rows import Arrival, BoundQueue, FeedRow, HookSeen, Link, Outcome, Pruned, Upstream
 
-__all__ = ("Arrival", "BoundQueue", "FeedRow", "Outcome", "Pruned", "RelayStore", "open_store")
+__all__ = (
+    "Arrival",
+    "BoundQueue",
+    "FeedRow",
+    "HookSeen",
+    "Link",
+    "Outcome",
+    "Pruned",
+    "RelayStore",
+    "Upstream",
+    "open_store",
+)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-__all__ = ("ALL_EXCERPTS", "EXCERPTS", "KEYS", "SESSIONS", "SLICE", "Retention")
+__all__ = ("ALL_EXCERPTS", "EXCERPTS", "HOOK_SESSIONS", "KEYS", "SESSIONS", "SLICE", "Retention")
 
 _DAY_MS = 86_400_000
 
@@ -40,3 +40,6 @@ ALL_EXCERPTS = Retention("prune_excerpts", -1)
 
 SESSIONS = Retention("prune_sessions", 366 * _DAY_MS)
 """Long enough that the end of a session that was left open for months still finds it."""
+
+HOOK_SESSIONS = Retention("prune_hook_sessions", 366 * _DAY_MS)
+"""So that a session resumed after months stays in its queue."""

@@ -17,8 +17,11 @@ from relay_queue.sqlite.named import load, load_migrations
 from relay_queue.sqlite.readers import Readers
 from relay_queue.sqlite.writer import Writer
 from relayd.home import Home
+from relayd.store.access import Access
 from relayd.store.admit import Admission
-from relayd.store.prune import ALL_EXCERPTS, EXCERPTS, KEYS, SESSIONS, SLICE, Retention
+from relayd.store.hook_notes import HookNotes
+from relayd.store.links import Links
+from relayd.store.prune import ALL_EXCERPTS, EXCERPTS, HOOK_SESSIONS, KEYS, SESSIONS, SLICE, Retention
 from relayd.store.rows import Arrival, BoundQueue, FeedRow, Outcome, Pruned
 
 __all__ = ("APPLICATION_ID", "RelayStore", "open_store")
@@ -29,6 +32,10 @@ APPLICATION_ID = 0x726C6462
 
 class RelayStore:
     """The feed and the list of queues; made by `open_store`.
+
+    Attributes:
+        links: Linked directories and the upstream.
+        hooks: What is remembered of hooks.
 
     Args:
         excerpts: Whether the start of bodies may be kept; if not, `prune` drops what is there.
@@ -50,6 +57,9 @@ class RelayStore:
         self._admission = Admission(queries, clock)
         self._noted: dict[str, tuple[object, ...]] = {}
         self.excerpts = excerpts
+        self._access = Access(writer, readers, queries, clock)
+        self.links = Links(self._access)
+        self.hooks = HookNotes(self._access)
 
     async def admit(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
         """Take arrivals into the feed in order, all in one transaction; return once it is on disk.
@@ -96,7 +106,7 @@ class RelayStore:
             "mode": mode,
         }
         self._noted.pop(str(queue_dir), None)
-        await self._execute("record_queue", row)
+        await self._access.execute("record_queue", row)
 
     async def note_queue(
         self,
@@ -116,12 +126,12 @@ class RelayStore:
             "next_due_wall_ms": next_due_wall_ms,
             "problem": problem,
         }
-        await self._execute("note_queue", row)
+        await self._access.execute("note_queue", row)
         self._noted[str(queue_dir)] = note
 
     async def forget_queue(self, queue_dir: Path) -> None:
         """Take a queue off the list; one that is not on it is fine too."""
-        await self._execute("forget_queue", {"queue_dir": str(queue_dir)})
+        await self._access.execute("forget_queue", {"queue_dir": str(queue_dir)})
 
     async def queues(self) -> list[BoundQueue]:
         """List every queue bound on this machine, by directory."""
@@ -140,7 +150,7 @@ class RelayStore:
         return Pruned(
             keys=await self._prune(KEYS),
             excerpts=await self._prune(EXCERPTS if self.excerpts else ALL_EXCERPTS),
-            sessions=await self._prune(SESSIONS),
+            sessions=await self._prune(SESSIONS) + await self._prune(HOOK_SESSIONS),
         )
 
     async def _prune(self, retention: Retention) -> int:
@@ -153,13 +163,6 @@ class RelayStore:
 
     def _prune_slice(self, connection: Connection, *, retention: Retention) -> int:
         return retention.prune(connection, self._queries, self._clock.now_ms())
-
-    async def _execute(self, query: str, parameters: Mapping[str, object]) -> None:
-        await self._writer.run(partial(_execute, sql=self._queries[query], parameters=parameters))
-
-
-def _execute(connection: Connection, *, sql: str, parameters: Mapping[str, object]) -> None:
-    connection.execute(sql, parameters)
 
 
 class _ClockInFile:

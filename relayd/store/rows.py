@@ -6,7 +6,17 @@ import msgspec
 
 from relay_queue.directory import Mode
 
-__all__ = ("Arrival", "BoundQueue", "FeedRow", "Outcome", "Pruned")
+__all__ = (
+    "Arrival",
+    "BoundQueue",
+    "FeedRow",
+    "HookSeen",
+    "HookSession",
+    "Link",
+    "Outcome",
+    "Pruned",
+    "Upstream",
+)
 
 Outcome = Literal[
     "stored",
@@ -100,6 +110,48 @@ class BoundQueue(msgspec.Struct, frozen=True, array_like=True):
     def is_open(self) -> bool:
         """Whether a daemon had it open when it last wrote here."""
         return self.open_flag == 1
+
+
+class Link(msgspec.Struct, frozen=True, array_like=True):
+    """One directory in which hooks may capture, in the column order of `links`.
+
+    Args:
+        root: Absolute path, symbolic links resolved.
+        project: Slug.
+        git_common_dir: What the worktrees of its repository share; None outside of git.
+        remote: Host and path of `origin`, however it is spelled; None without one.
+        linked_at_ms: Wall clock, Unix milliseconds.
+    """
+
+    root: str
+    project: str
+    git_common_dir: str | None
+    remote: str | None
+    linked_at_ms: int
+
+
+class Upstream(msgspec.Struct, frozen=True, array_like=True):
+    """Where queues that hooks make deliver to, in the column order of `upstream`; the project is each queue's own."""
+
+    server_url: str
+    producer: str
+    actor: str
+    workspace: str
+
+
+class HookSession(msgspec.Struct, frozen=True, array_like=True):
+    """Where a session belongs, in the column order of `hook_session`."""
+
+    queue_dir: str
+    last_seen_ms: int
+
+
+class HookSeen(msgspec.Struct, frozen=True, array_like=True):
+    """When a hook last came, in the column order of `hooks_seen`; wall clock, Unix milliseconds."""
+
+    cli: str
+    event: str
+    last_at_ms: int
 
 
 class Pruned(msgspec.Struct, frozen=True):

@@ -116,3 +116,63 @@ SELECT
     queue_dir, name, server_url, producer, actor, workspace, project, mode, is_open, next_due_wall_ms, problem
 FROM bound_queue
 ORDER BY queue_dir;
+
+-- name: put_link
+-- Link a directory to a project, or to another one.
+INSERT INTO link (root, project, git_common_dir, remote, linked_at_ms)
+VALUES (:root, :project, :git_common_dir, :remote, :linked_at_ms)
+ON CONFLICT (root) DO UPDATE SET
+    project = excluded.project, git_common_dir = excluded.git_common_dir, remote = excluded.remote;
+
+-- name: drop_link
+-- Forget a linked directory.
+DELETE FROM link WHERE root = :root;
+
+-- name: links
+-- Every linked directory.
+SELECT root, project, git_common_dir, remote, linked_at_ms FROM link ORDER BY root;
+
+-- name: put_upstream
+-- Choose where queues that hooks make deliver to from now on.
+INSERT INTO upstream (id, server_url, producer, actor, workspace)
+VALUES (1, :server_url, :producer, :actor, :workspace)
+ON CONFLICT (id) DO UPDATE SET
+    server_url = excluded.server_url,
+    producer = excluded.producer,
+    actor = excluded.actor,
+    workspace = excluded.workspace;
+
+-- name: drop_upstream
+-- Deliver to the daemon's own receiver again.
+DELETE FROM upstream;
+
+-- name: upstream
+-- Where queues that hooks make deliver to; no row if nobody chose.
+SELECT server_url, producer, actor, workspace FROM upstream WHERE id = 1;
+
+-- name: hook_session
+-- The queue that a session of an agent belongs to.
+SELECT queue_dir, last_seen_ms FROM hook_session WHERE agent = :agent AND session_id = :session_id;
+
+-- name: pin_hook_session
+-- Remember the queue of a session, and that it was seen.
+INSERT INTO hook_session (agent, session_id, queue_dir, last_seen_ms)
+VALUES (:agent, :session_id, :queue_dir, :last_seen_ms)
+ON CONFLICT (agent, session_id) DO UPDATE SET
+    queue_dir = excluded.queue_dir, last_seen_ms = excluded.last_seen_ms;
+
+-- name: prune_hook_sessions
+-- Forget some sessions from hooks that were not seen for long.
+DELETE FROM hook_session
+WHERE (agent, session_id) IN (
+    SELECT agent, session_id FROM hook_session WHERE last_seen_ms < :before_ms LIMIT :slice
+);
+
+-- name: see_hook
+-- Remember when a hook last came.
+INSERT INTO hook_seen (cli, event, last_at_ms) VALUES (:cli, :event, :last_at_ms)
+ON CONFLICT (cli, event) DO UPDATE SET last_at_ms = max(last_at_ms, excluded.last_at_ms);
+
+-- name: hooks_seen
+-- When each hook last came.
+SELECT cli, event, last_at_ms FROM hook_seen ORDER BY cli, event;

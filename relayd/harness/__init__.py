@@ -1,0 +1,1 @@
+"""Agent CLIs: what each one's hooks send, what that means, and what they are told to run."""

@@ -1,0 +1,1 @@
+"""The service manager's side of the daemon: readiness, watchdog, inherited sockets."""
