@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from relayctl import _wire
+from relayctl import __version__, _wire
 from relayctl.daemon import Daemon, find, target
-from relayctl.errors import AnswerLost, DaemonNeeded, Refused, StartUnfinished
+from relayctl.errors import (
+    AnswerLost,
+    CommandFailed,
+    DaemonNeeded,
+    DaemonSilent,
+    ForeignProtocol,
+    Refused,
+    ServiceDown,
+    StartFailed,
+    StartUnfinished,
+)
 from relayctl.home import absolute, default_queue, home_path
+
+if TYPE_CHECKING:
+    from relayctl.direct import OwnDaemon
 
 __all__ = ("Client", "Query")
 
@@ -19,6 +33,8 @@ T = TypeVar("T")
 
 _ANSWER_TIMEOUT_S = 60.0
 _LEAVING_POLL_S = 0.05
+# For a service that was just ended to be there again.
+_SERVICE_PATIENCE_S = 3.0
 
 
 class Client:
@@ -29,11 +45,18 @@ class Client:
 
     Attributes:
         named_queue: The queue's directory as the user wrote it, None if they named none.
+        no_daemon: Commands run without a daemon, unless one has the home.
+        say: Takes a line about what happens beside what was asked for, and whether it is for others than terminals
+            too; says nothing at first.
     """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
         self.named_queue: str | None = None
+        self.no_daemon = environ.get("RELAY_NO_DAEMON", "").strip() not in ("", "0")
+        self.say: Callable[[str, bool], None] = _say_nothing
+        self._only_looks = False
+        self._own: OwnDaemon | None = None
         self._home: str | None = None
         self._daemon: Daemon | None = None
 
@@ -67,35 +90,163 @@ class Client:
         return self._daemon
 
     def forget(self) -> None:
-        """Close the connection; what comes next finds the daemon anew."""
+        """Close the connection; what comes next finds the daemon anew. One that is ours alone is ended."""
         if self._daemon is not None:
             self._daemon.close()
             self._daemon = None
+        if self._own is not None:
+            own, self._own = self._own, None
+            own.close()
+
+    def look_only(self) -> None:
+        """Start no daemon and replace none from now on, whatever is asked."""
+        self._only_looks = True
 
     def reach(self) -> Daemon:
-        """Find the running daemon or start one.
+        """Find the running daemon or start one; one that is older than this client makes way, once.
 
         Raises:
             DaemonNeeded: None runs and RELAY_AUTOSTART=0.
+            ServiceDown: None runs, and a service is installed.
             StartFailed: None became ready.
+            Gone: None runs, and this client only looks.
         """
-        if daemon := self.find():
+        if self._daemon is not None:
+            return self._daemon
+        if daemon := self._current(self.find()):
             return daemon
-        if self.environ.get("RELAY_AUTOSTART", "").strip() == "0":
+        if self._only_looks:
+            raise _wire.Gone
+        if self.no_daemon:
+            return self._alone()
+        if not self._may_start:
             raise DaemonNeeded(self.home)
+        from relayctl.managed import manager_of
+
+        if manager := manager_of(self.home):
+            return self._of_the_service(manager)
         return self.start()
 
     def start(self) -> Daemon:
-        """Start a daemon if none runs, whatever RELAY_AUTOSTART says."""
-        from relayctl import launch
+        """Start a daemon if none runs, whatever RELAY_AUTOSTART says; through the service manager if there is one."""
+        from relayctl import launch, managed
 
         deadline = time.monotonic() + launch.START_TIMEOUT_S
+        if manager := managed.manager_of(self.home):
+            return self.find() or self._through(lambda: managed.start(manager, self.environ))
         while time.monotonic() < deadline:
             launch.ensure(self.home, self.environ)
             if daemon := self.find():
                 return daemon
             time.sleep(_LEAVING_POLL_S)  # the one that listened was leaving
         raise StartUnfinished(launch.START_TIMEOUT_S)
+
+    def stop(self) -> int | None:
+        """Stop whichever daemon holds the home, and the service first if there is one.
+
+        Returns:
+            Its process, which has ended; None if there was none.
+
+        Raises:
+            StillRunning: It did not end in time.
+            CommandFailed: The service manager did not stop it.
+        """
+        from relayctl import leave, managed
+
+        pid = self._holder()
+        if manager := managed.manager_of(self.home):
+            watch = None if pid is None else leave.Watch(pid)
+            self.forget()
+            managed.stop(manager, self.environ)
+            if watch is not None and manager == "systemd" and self._holder() == pid:
+                watch.terminate()  # systemd has waited for its own: this one was started in another way
+            if watch is not None:
+                watch.wait()
+            return pid
+        if self._daemon is not None:
+            leave.stop(self._daemon)
+            self.forget()
+        elif pid is not None:
+            leave.terminate(pid)
+        return pid
+
+    def restart(self) -> Daemon:
+        """Stop the daemon if one runs, then start the installed version; a service's socket stays open meanwhile."""
+        from relayctl import managed
+
+        if manager := managed.manager_of(self.home):
+            return self._through(lambda: managed.restart(manager, self.environ))
+        self.stop()
+        return self.start()
+
+    def _holder(self) -> int | None:
+        """Name the process of the daemon that holds the home; the connection is kept if it is a usual one."""
+        from relayctl import leave
+
+        try:
+            if found := self.find():
+                return found.pid
+        except (DaemonSilent, ForeignProtocol):
+            pass  # of this home all the same: its lock says which process it is
+        return leave.holder(self.home)
+
+    @property
+    def _may_start(self) -> bool:
+        return self.environ.get("RELAY_AUTOSTART", "").strip() != "0"
+
+    def _current(self, found: Daemon | None) -> Daemon | None:
+        """Have a daemon make way that is older than this client, unless the user forbids it or it was tried."""
+        if found is None or found.health.get("version") == __version__:
+            return found
+        if self._only_looks or self.no_daemon or not self._may_start:
+            return found
+        from relayctl.replace import is_older, replace, was_replaced
+
+        version = found.health.get("version")
+        if not is_older(version, __version__) or was_replaced(self.home, version):
+            return found
+        return replace(self, found)
+
+    def _alone(self) -> Daemon:
+        """Run a daemon for this command, or use one that came to listen while it waited for its turn."""
+        from relayctl.direct import own
+
+        while True:
+            if (running := own(self.home, self.environ, self.say)) is not None:
+                self._own, self._daemon = running, running.daemon
+                return running.daemon
+            if daemon := self.find():
+                return daemon
+            time.sleep(_LEAVING_POLL_S)
+
+    def _of_the_service(self, manager: str) -> Daemon:
+        """Wait a moment for a service that has left its socket in the home: it may be on its way back."""
+        deadline = time.monotonic() + _SERVICE_PATIENCE_S
+        while os.path.lexists(f"{self.home}/{_wire.SOCKET_NAME}") and time.monotonic() < deadline:
+            time.sleep(_LEAVING_POLL_S)
+            if daemon := self.find():
+                return daemon
+        raise ServiceDown(self.home, manager)
+
+    def _through(self, command: Callable[[], None]) -> Daemon:
+        """Have the service manager start a daemon, and wait until one answers that is another than before."""
+        from relayctl import launch
+
+        before, failure = self._holder(), launch.last_failure(self.home)
+        self.forget()
+        try:
+            command()
+        except CommandFailed as error:
+            if launch.last_failure(self.home) not in (None, failure):
+                raise StartFailed(launch.last_cause(self.home)) from error
+            raise
+        deadline = time.monotonic() + launch.START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if (daemon := self.find()) and daemon.pid != before:
+                return daemon
+            self.forget()
+            time.sleep(_LEAVING_POLL_S)
+        raise StartUnfinished(launch.START_TIMEOUT_S, before)
 
     def ask(
         self,
@@ -150,6 +301,10 @@ class Client:
             return work(self.reach())
         except _wire.Gone as error:
             raise AnswerLost from error
+
+
+def _say_nothing(_line: str, _always: bool) -> None:
+    """Say nothing."""
 
 
 def _compact(value: Mapping[str, Any]) -> bytes:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-__all__ = ("Daemon", "find", "target")
+__all__ = ("Daemon", "checked", "find", "target")
 
 # The answer to /v1/health needs no disk, so a daemon that takes longer is stuck.
 _HEALTH_TIMEOUT_S = 10.0
@@ -109,7 +109,7 @@ def find(home: str) -> Daemon | None:
     try:
         connection = _wire.connect(home)
         try:
-            return _checked(home, connection)
+            return checked(home, connection)
         except BaseException:
             connection.close()
             raise
@@ -121,7 +121,15 @@ def find(home: str) -> Daemon | None:
         raise HomeRefused(home, error.strerror or str(error), hint=OTHER_HOME) from error
 
 
-def _checked(home: str, connection: _wire.Connection) -> Daemon:
+def checked(home: str, connection: _wire.Connection) -> Daemon:
+    """Ask a daemon who it is before anything else, and go on only with one of this home that is ready.
+
+    Raises:
+        Gone: It is leaving.
+        WireError: It did not answer, or not as a daemon does.
+        ForeignDaemon: It is another home's.
+        ForeignProtocol: It speaks another protocol.
+    """
     reply = connection.request("GET", "/v1/health", timeout_s=_HEALTH_TIMEOUT_S)
     health = read_object(reply.body)
     if "protocol" not in health:

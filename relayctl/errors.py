@@ -2,6 +2,9 @@
 
 ClientError
 ├── DaemonNeeded        none runs and RELAY_AUTOSTART=0 forbids to start one
+├── ServiceDown         a service is installed, and its daemon does not answer
+├── CommandFailed       a command of the service manager is missing or failed
+├── ChangeUnfinished    a service was installed or removed in part only
 ├── StartFailed         a daemon was started and did not become ready
 │   └── StartUnfinished     within the time a start may take
 ├── ForeignDaemon       the socket belongs to the daemon of another home
@@ -16,8 +19,16 @@ ClientError
     ├── FileTooLarge        an input file is over its limit
     ├── TokenRefused        a token that no header can carry
     ├── QueueRefused        a directory is no queue that could be read
+    ├── ServiceRefused      a service cannot be installed or removed as asked; nothing was changed
+    │   ├── NoServiceManager    its command is not there
+    │   ├── ManagerSilent       its command is there, and reaches nobody
+    │   ├── ForeignFile         a file of somebody else's is in the way
+    │   ├── OtherHomesService   the service that is installed is another home's
+    │   ├── NoTemplate          the package came without its templates
+    │   └── PathUnfit           a path that no unit can carry
     ├── BackupRefused       a copy of a queue cannot be written
     ├── CopyRefused         a copy of events cannot be written
+    ├── RulesRefused        a repository's rules.json cannot be used
     └── NoLog               there is no log to print
 """
 
@@ -33,18 +44,29 @@ __all__ = (
     "AnswerLost",
     "BackupRefused",
     "BadInput",
+    "ChangeUnfinished",
     "ClientError",
+    "CommandFailed",
     "CopyRefused",
     "DaemonNeeded",
     "DaemonSilent",
     "FileTooLarge",
     "ForeignDaemon",
+    "ForeignFile",
     "ForeignProtocol",
     "HomeRefused",
+    "ManagerSilent",
     "NoLog",
+    "NoServiceManager",
+    "NoTemplate",
+    "OtherHomesService",
     "PathRefused",
+    "PathUnfit",
     "QueueRefused",
     "Refused",
+    "RulesRefused",
+    "ServiceDown",
+    "ServiceRefused",
     "StartFailed",
     "StartUnfinished",
     "StillRunning",
@@ -80,6 +102,55 @@ class DaemonNeeded(ClientError):
             f"no daemon runs for {home}, and RELAY_AUTOSTART=0 forbids to start one",
             hint="start it with `relayctl daemon start`, or unset RELAY_AUTOSTART",
         )
+
+
+class ServiceDown(ClientError):
+    """A service is installed for the home, so no command starts a daemon, and none answers."""
+
+    def __init__(self, home: str, manager: str) -> None:
+        super().__init__(
+            f"no daemon answers for {home}, which {manager} looks after",
+            hint="start the service with `relayctl daemon start`; `relayctl service status` shows how it is",
+        )
+
+
+class CommandFailed(ClientError):
+    """A command of the service manager is missing or failed.
+
+    Args:
+        command: With its arguments.
+        reason: What it said, or why it did not run.
+
+    Attributes:
+        spelt: The command as one types it.
+    """
+
+    def __init__(self, command: Sequence[str], reason: str) -> None:
+        import shlex
+
+        self.spelt = shlex.join(command)
+        more = "`relayctl service status` shows what is installed"
+        if command[0] == "systemctl":
+            more = "`journalctl --user -u relayd.service -n 50` may say more"
+        super().__init__(f"`{self.spelt}` failed: {reason}", hint=more)
+
+
+class ChangeUnfinished(ClientError):
+    """A service was installed or removed in part only.
+
+    Args:
+        cause: What went wrong.
+        done: The steps that were made.
+        left: Those that were not, the one that failed first.
+        by_hand: Commands that make up for them; what no command does is left out.
+    """
+
+    def __init__(
+        self, cause: str, *, done: Sequence[str], left: Sequence[str], by_hand: Sequence[str]
+    ) -> None:
+        told = [f"done:     {step}" for step in done] + [f"not done: {step}" for step in left]
+        by_hand = [*by_hand, "or correct the cause and repeat the command"]
+        super().__init__(cause, details=told, hint="by hand: " + "; ".join(by_hand))
 
 
 class StartFailed(ClientError):
@@ -227,6 +298,78 @@ class QueueRefused(BadInput):
         self.code = code
 
 
+class ServiceRefused(BadInput):
+    """A service cannot be installed or removed as asked; nothing was changed."""
+
+    def __init__(self, reason: str, *, hint: str) -> None:
+        super().__init__(f"{reason}; nothing was changed", hint=hint)
+
+
+class NoServiceManager(ServiceRefused):
+    """The command of the service manager is not there."""
+
+    def __init__(self, command: str) -> None:
+        super().__init__(
+            f"there is no {command} here",
+            hint="clients start the daemon by themselves; "
+            "`relayctl service install --print` shows the files for a manager elsewhere",
+        )
+
+
+class ManagerSilent(ServiceRefused):
+    """The service manager's command is there and reaches no manager, as in a container or under `su`."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"systemd does not answer: {reason}",
+            hint="log in as this user, not through su or sudo; until then clients start the daemon by themselves",
+        )
+
+
+class ForeignFile(ServiceRefused):
+    """A file that relayctl did not write is where one of its own belongs."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} is there and was not written by relayctl",
+            hint="move it away, or write over it with --force",
+        )
+
+
+class OtherHomesService(ServiceRefused):
+    """A user has one service, and it is another home's.
+
+    Args:
+        home: That home; empty if its files do not name it.
+    """
+
+    def __init__(self, home: str) -> None:
+        super().__init__(
+            f"the service that is installed is for {f'the home {home}' if home else 'a home that it does not name'}",
+            hint="`relayctl service uninstall` with its RELAY_HOME removes it; --force does it from here",
+        )
+
+
+class NoTemplate(ServiceRefused):
+    """The package came without a template of its service."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the template {name} is not installed with this package",
+            hint="install relayd anew: the templates belong into share/relayd of its environment",
+        )
+
+
+class PathUnfit(ServiceRefused):
+    """A path with control characters: no unit can carry it."""
+
+    def __init__(self, named_by: str) -> None:
+        super().__init__(
+            f"the path of {named_by} holds control characters, which a unit cannot carry",
+            hint="choose another one",
+        )
+
+
 class BackupRefused(BadInput):
     """A copy of a queue cannot be written.
 
@@ -247,6 +390,20 @@ class CopyRefused(BadInput):
             f"cannot write the copy {path}: {reason}; nothing was discarded",
             hint="name another place with --export",
         )
+
+
+class RulesRefused(BadInput):
+    """The rules of a repository cannot be read, changed or written.
+
+    Args:
+        path: Their file.
+        rule: What is wrong.
+    """
+
+    def __init__(
+        self, path: str, rule: str, *, hint: str = "it must be a file in a directory that you can write to"
+    ) -> None:
+        super().__init__(f"{path}: {rule}", hint=hint)
 
 
 class NoLog(BadInput):

@@ -33,6 +33,7 @@ HINTS = {
     "identity_conflict": "an event that is another event needs another event_id",
     "input_refused": "correct the events named above; `relayctl enqueue --help` shows the form",
     "internal": "`relayctl daemon logs` has it",
+    "link_refused": "name the directory of a project with --repo",
     "may_duplicate": "the server may have it already; --may-duplicate sends it all the same",
     "needs_auth": "`relayctl auth set --server-url URL` stores a token; AI_MEMORY_AUTH_TOKEN gives one to a single flush",
     "network_filesystem": "SQLite needs a local disk",
@@ -41,6 +42,7 @@ HINTS = {
         "`relayctl init{queue}` is for a place that never held one"
     ),
     "not_held": "`relayctl queue held{queue}` lists the keys that are",
+    "project_needed": "name the project: --project SLUG; an existing one is joined, and `relayctl link --list` shows them",
     "queue_busy": "another process is writing; try again in a moment",
     "queue_closed": "try again in a moment",
     "queue_full": "deliver first: `relayctl flush --all{queue}`; nothing was stored",
@@ -53,6 +55,7 @@ HINTS = {
     "storage_failed": "is the disk full or read-only? `relayctl doctor` looks",
     "unavailable": "the events stay queued; `relayctl status{queue}` shows when they are tried again",
     "unknown_event": "`relayctl queue held{queue}` lists the keys",
+    "upgrade_pending": "try again in a minute; `relayctl daemon restart` changes to the installed version at once",
     "unreached": "is the server running, and its address right? `relayctl status{queue}` shows it; the events stay queued",
 }
 

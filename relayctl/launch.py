@@ -7,20 +7,22 @@ home directory.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 
-from relayctl import _wire
-from relayctl.errors import HomeRefused, StartFailed, StartUnfinished
-from relayctl.home import OTHER_HOME, home_fault, last_start_path
+from relayctl.errors import StartFailed, StartUnfinished
+from relayctl.home import last_start_path
 from relayctl.objects import read_object
+from relayctl.start_lock import listens, make_home, take
 
 TYPE_CHECKING = False  # see errors.py
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from typing import TypeVar
 
-__all__ = ("START_TIMEOUT_S", "ensure")
+    T = TypeVar("T")
+
+__all__ = ("START_TIMEOUT_S", "ensure", "last_cause", "last_failure", "start", "until_free")
 
 START_TIMEOUT_S = 30.0
 """A start takes a third of a second; a migration or a check of a large file may take many."""
@@ -28,6 +30,8 @@ START_TIMEOUT_S = 30.0
 _POLL_S = 0.02
 _HELD_POLL_S = 0.1
 _MAX_HELD_POLL_S = 1.0
+# What a hook leaves before it starts a daemon: no cause, but that there was no outcome yet.
+_UNFINISHED = "start_unfinished"
 
 
 def ensure(home: str, environ: Mapping[str, str], *, timeout_s: float = START_TIMEOUT_S) -> None:
@@ -40,102 +44,87 @@ def ensure(home: str, environ: Mapping[str, str], *, timeout_s: float = START_TI
         StartFailed: No daemon became ready; the cause in one sentence.
         HomeRefused: The home cannot be made or used.
     """
-    _make_home(home)
+    make_home(home)
     deadline = time.monotonic() + timeout_s
-    failure_before = _last_failure(home)
-    holder, held_poll_s = None, _HELD_POLL_S
+    failure_before = last_failure(home)
     while time.monotonic() < deadline:
-        lock = _take_start_lock(home)
+        lock = take(home)
         try:
-            if _listens(home):
+            if listens(home):
                 return
             if lock is not None:
-                if _last_failure(home) != failure_before:
+                if last_failure(home) not in (None, failure_before):
                     # the starter waited for has just failed: twenty starters make one attempt, not twenty
-                    raise StartFailed(_last_cause(home))
-                holder = _attempt(home, environ, deadline)
-                if holder is None:
-                    return
-                time.sleep(held_poll_s)  # with the lock, so that nobody else tries meanwhile
-                held_poll_s = min(held_poll_s * 2, _MAX_HELD_POLL_S)
+                    raise StartFailed(last_cause(home))
+                start(home, environ, lock, deadline)
+                return
         finally:
             if lock is not None:
                 os.close(lock)
         time.sleep(_POLL_S)
-    raise StartUnfinished(timeout_s, holder)
+    raise StartUnfinished(timeout_s)
 
 
-def _attempt(home: str, environ: Mapping[str, str], deadline: float) -> object:
-    """Start a daemon; the process that holds the home if there is one already, else None."""
-    from relayctl.spawn import HomeHeld, spawn
+def start(home: str, environ: Mapping[str, str], lock: int, deadline: float) -> None:
+    """Start a daemon with the lock in hand; if another one comes to listen meanwhile, that is as good.
 
-    try:
-        spawn(home, environ, deadline)
-    except HomeHeld as held:
-        return held.pid or "?"
-    return None
+    The daemon gets the lock too and keeps it until it is ready or has failed, for its starter may be interrupted.
 
+    Args:
+        home: It exists.
+        environ: Of the caller; only a part of it is passed on.
+        lock: The descriptor that holds `start.lock`.
+        deadline: By the monotonic clock, in seconds.
 
-def _make_home(home: str) -> None:
-    try:
-        _make_private(home)
-        fault = home_fault(home)
-    except OSError as error:
-        fault = (error.strerror or str(error), OTHER_HOME)
-    if fault is not None:
-        raise HomeRefused(home, fault[0], hint=fault[1])
+    Raises:
+        StartFailed: No daemon became ready; the cause in one sentence.
+    """
+    from relayctl.spawn import disown, spawn
 
+    def attempt() -> None:
+        if not listens(home):
+            words = ("--on-demand", "--start-lock-fd", str(lock))
+            disown(spawn(home, environ, deadline, words, (lock,)))
 
-def _make_private(directory: str) -> None:
-    """Make a directory and its parents, each for its user alone; what is there already, the daemon judges."""
-    try:
-        os.mkdir(directory, 0o700)
-    except FileExistsError:
-        return
-    except FileNotFoundError:
-        parent = os.path.dirname(directory)
-        if os.path.isdir(parent):  # it takes no directories, as /proc does not
-            raise
-        _make_private(parent)
-        _make_private(directory)
+    until_free(attempt, deadline)
 
 
-def _take_start_lock(home: str) -> int | None:
-    """Take `start.lock`, or answer None if another starter has it."""
-    try:
-        lock = os.open(f"{home}/start.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise HomeRefused(home, error.strerror or str(error), hint=OTHER_HOME) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        return None
-    return lock
+def until_free(attempt: Callable[[], T], deadline: float) -> T:
+    """Attempt a start anew while another process holds the home without listening, as one does that leaves.
+
+    Raises:
+        StartUnfinished: It held the home up to the deadline.
+    """
+    from relayctl.spawn import HomeHeld
+
+    began, poll_s = time.monotonic(), _HELD_POLL_S
+    while True:
+        try:
+            return attempt()
+        except HomeHeld as held:
+            if time.monotonic() + poll_s >= deadline:
+                raise StartUnfinished(deadline - began, held.pid or "?") from held
+        time.sleep(poll_s)
+        poll_s = min(poll_s * 2, _MAX_HELD_POLL_S)
 
 
-def _listens(home: str) -> bool:
-    try:
-        _wire.connect(home).close()
-    except _wire.NoDaemon:
-        return False
-    except _wire.Silent:
-        return True  # a full backlog is somebody's
-    return True
-
-
-def _last_failure(home: str) -> tuple[int, int] | None:
-    """Tell one failed start from the next."""
+def last_failure(home: str) -> tuple[int, int] | None:
+    """Tell one failed start from the next; None if none left its cause."""
     try:
         status = os.stat(last_start_path(home))
     except OSError:
         return None
-    return status.st_ino, status.st_mtime_ns
+    return None if _last_start(home).get("code") == _UNFINISHED else (status.st_ino, status.st_mtime_ns)
 
 
-def _last_cause(home: str) -> str:
+def last_cause(home: str) -> str:
+    """Say why the last start failed, in one sentence."""
+    return str(_last_start(home).get("detail") or "the last start failed")
+
+
+def _last_start(home: str) -> Mapping[str, object]:
     try:
         with open(last_start_path(home), "rb") as file:
-            return str(read_object(file.read()).get("detail") or "the last start failed")
+            return read_object(file.read())
     except OSError:
-        return "the last start failed"
+        return {}

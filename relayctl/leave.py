@@ -19,8 +19,12 @@ _STOP_TIMEOUT_S = 10.0
 _POLL_S = 0.05
 
 
-def stop(daemon: Daemon) -> None:
+def stop(daemon: Daemon, *, patience_s: float | None = None) -> None:
     """Ask a daemon to leave and wait until its process has ended; SIGTERM if it does not take the request.
+
+    Args:
+        daemon: Its connection is of no use afterwards.
+        patience_s: Seconds that it may take; None for as many as one over a slow disk needs.
 
     Raises:
         StillRunning: It did not end in time.
@@ -32,7 +36,7 @@ def stop(daemon: Daemon) -> None:
         pass  # it was leaving already
     except ClientError:
         watch.terminate()
-    watch.wait()
+    watch.wait(patience_s)
 
 
 def terminate(pid: int) -> None:
@@ -107,15 +111,20 @@ class Watch:
         except ProcessLookupError:
             return
 
-    def wait(self) -> None:
+    def wait(self, patience_s: float | None = None) -> None:
         """Wait for its end.
 
         Raises:
             StillRunning: It runs on.
         """
-        ended = _number_gone(self._pid) if self._handle is None else _handle_ended(self._handle)
+        patience_s = _PATIENCE_S if patience_s is None else patience_s
+        ended = (
+            _number_gone(self._pid, patience_s)
+            if self._handle is None
+            else _handle_ended(self._handle, patience_s)
+        )
         if not ended:
-            raise StillRunning(self._pid, _PATIENCE_S)
+            raise StillRunning(self._pid, patience_s)
 
 
 def _handle_of(pid: int) -> int | None:
@@ -128,20 +137,20 @@ def _handle_of(pid: int) -> int | None:
         return None
 
 
-def _handle_ended(handle: int) -> bool:
+def _handle_ended(handle: int, patience_s: float) -> bool:
     """Wait on a handle, which is closed then; a zombie that nobody collects counts as ended."""
     import select
 
     poll = select.poll()
     poll.register(handle, select.POLLIN)
     try:
-        return bool(poll.poll(_PATIENCE_S * 1000))
+        return bool(poll.poll(patience_s * 1000))
     finally:
         os.close(handle)
 
 
-def _number_gone(pid: int) -> bool:
-    deadline = time.monotonic() + _PATIENCE_S
+def _number_gone(pid: int, patience_s: float) -> bool:
+    deadline = time.monotonic() + patience_s
     while time.monotonic() < deadline:
         if not _lives(pid):
             return True

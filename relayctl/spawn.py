@@ -9,13 +9,13 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
 from relayctl.errors import StartFailed, StartUnfinished
 from relayctl.objects import read_object
 
-__all__ = ("HomeHeld", "daemon_environment", "spawn")
+__all__ = ("HomeHeld", "daemon_environment", "disown", "spawn")
 
 _KEPT = frozenset(("HOME", "USER", "PATH", "LANG", "TZ", "TMPDIR"))
 _KEPT_PREFIXES = ("LC_", "XDG_", "RELAY_")
@@ -42,13 +42,20 @@ class HomeHeld(Exception):
         self.pid = pid
 
 
-def spawn(home: str, environ: Mapping[str, str], deadline: float) -> None:
+def spawn(
+    home: str, environ: Mapping[str, str], deadline: float, options: Sequence[str], pass_fds: Sequence[int]
+) -> subprocess.Popen[bytes]:
     """Start the daemon of a home in a session of its own and wait for its ready line.
 
     Args:
         home: It exists.
         environ: Of the caller; only a part of it is passed on.
         deadline: By the monotonic clock, in seconds.
+        options: What else to say to it.
+        pass_fds: The descriptors that the options name.
+
+    Returns:
+        The process, which is ready; it is for the caller to wait for it or to `disown` it.
 
     Raises:
         StartFailed: It said, or its end says, why it is not there.
@@ -57,18 +64,27 @@ def spawn(home: str, environ: Mapping[str, str], deadline: float) -> None:
     reading, writing = os.pipe()
     with open(reading, "rb", buffering=0):
         try:
-            process = _start(home, environ, writing)
+            process = _start(home, environ, (*options, "--ready-fd", str(writing)), (*pass_fds, writing))
         finally:
             os.close(writing)
         began = time.monotonic()
-        line = _read_line(reading, deadline)
-        said = read_object(line or b"")
-        if line is None or said.get("ready"):
-            process.returncode = 0  # it lives on, and is not ours to wait for
-        if line is None:
-            raise StartUnfinished(time.monotonic() - began, process.pid)
+        try:
+            line = _read_line(reading, deadline)
+        except BaseException:  # Ctrl-C: it may become ready all the same
+            disown(process)
+            raise
+    if line is None:
+        disown(process)
+        raise StartUnfinished(time.monotonic() - began, process.pid)
+    said = read_object(line)
     if not said.get("ready"):
         _tell_why(home, said, _end_of(process))
+    return process
+
+
+def disown(process: subprocess.Popen[bytes]) -> None:
+    """Let a daemon live on, which is not ours to wait for."""
+    process.returncode = 0
 
 
 def daemon_environment(home: str, environ: Mapping[str, str]) -> dict[str, str]:
@@ -104,17 +120,19 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)  # a pipe in its place would keep us waiting for a writer
 
 
-def _start(home: str, environ: Mapping[str, str], ready_fd: int) -> subprocess.Popen[bytes]:
+def _start(
+    home: str, environ: Mapping[str, str], options: Sequence[str], pass_fds: Sequence[int]
+) -> subprocess.Popen[bytes]:
     stderr = _open_stderr(home)
     try:
         return subprocess.Popen(  # noqa: S603 -- this interpreter and fixed words
-            [sys.executable, "-P", "-m", "relayd", "--home", home, "--ready-fd", str(ready_fd)],
+            [sys.executable, "-P", "-m", "relayd", "--home", home, *options],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,
             cwd="/",
             env=daemon_environment(home, environ),
-            pass_fds=(ready_fd,),
+            pass_fds=pass_fds,
             start_new_session=True,
         )
     finally:
@@ -159,7 +177,7 @@ def _end_of(process: subprocess.Popen[bytes]) -> int | None:
         return None
 
 
-def _tell_why(home: str, said: Mapping[str, Any], status: int | None) -> None:
+def _tell_why(home: str, said: Mapping[str, Any], status: int | None) -> NoReturn:
     """Raise what a ready line said, or else what the end of the process tells."""
     cause = str(said.get("detail") or "")
     if said.get("code") == _HOME_HELD:

@@ -9,12 +9,16 @@ from relayctl import _wire
 from relayctl.client import Client
 from relayctl.errors import ClientError
 
-__all__ = ("refusal", "remedy")
+__all__ = ("refusal", "remedy", "told_of_refusal")
 
 
 def refusal(client: Client, server_url: str) -> str:
     """Tell whether the token was refused or none is stored, as far as that can be known without starting a daemon."""
-    servers = _servers_with_token(client)
+    return told_of_refusal(_servers_with_token(client), server_url)
+
+
+def told_of_refusal(servers: list[Any] | None, server_url: str) -> str:
+    """Tell the same of a list of the servers that a token is stored for; None if it is not known."""
     if servers is None:
         return "the server refused the token, or none is set"
     return (

@@ -1,7 +1,5 @@
 """`relayd`: arguments, then the lock, then everything that takes time to import."""
 
-import argparse
-import errno
 import os
 import signal
 import sys
@@ -15,30 +13,42 @@ from relay_queue.errors import (
     QueueDamaged,
     SchemaRefused,
 )
-from relayd import __version__, exits
+from relayd import exits
+from relayd.again import begin_anew, begun_anew_ago_s
 from relayd.errors import AlreadyRunning, ConfigRefused, HomeRefused, ListenerRefused, RelaydError
 from relayd.home import Home, furnish, home_path, prepare
 from relayd.lock import hold
+from relayd.options import Options, parse
 from relayd.report import StartReport
+from relayd.service.activation import Inherited, inherited_socket
 
 __all__ = ("main",)
 
 _REFUSALS = (HomeRefused, DirectoryRefused, NetworkFilesystem, ConfigRefused, ListenerRefused, SchemaRefused)
 _STDERR = 2
+_PATIENCE_S = 5.0
+"""For a daemon that is leaving: its starter, or the process that began anew, would only come back."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the daemon until it is asked to leave; the exit status."""
     _fill_standard_streams()
-    options = _parser().parse_args(arguments)
-    for wish in (signal.SIGTERM, signal.SIGHUP):  # until the loop takes them over
-        if signal.getsignal(wish) is not signal.SIG_IGN:  # as `nohup` leaves SIGHUP
-            signal.signal(wish, signal.default_int_handler)
+    origin = _working_directory()
+    options = parse(arguments)
+    _obey_signals()
     os.umask(0o077)
     try:
-        return _hold_and_run(options, StartReport(options.ready_fd))
+        status = _start(options, origin)
     except KeyboardInterrupt:  # before it was ready: there is nothing to finish
         return exits.LEFT
+    return exits.LEFT if options.launchd and status in exits.FINAL else status
+
+
+def _obey_signals() -> None:
+    """Let signals end what is outside the loop, which takes them over while it runs and leaves them at their defaults."""
+    for wish in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(wish) is not signal.SIG_IGN:  # as `nohup` leaves SIGHUP
+            signal.signal(wish, signal.default_int_handler)
 
 
 def _fill_standard_streams() -> None:
@@ -48,19 +58,49 @@ def _fill_standard_streams() -> None:
     os.close(fd)
 
 
-def _hold_and_run(options: argparse.Namespace, report: StartReport) -> int:
+def _working_directory() -> str:
     try:
+        return os.getcwd()  # noqa: PTH109 - no pathlib for one name
+    except OSError:
+        return "/"
+
+
+def _start(options: Options, origin: str) -> int:
+    """Run, and then do what is to be done without the lock."""
+    report = StartReport(options.ready_fd, options.start_lock_fd)
+    try:
+        inherited = inherited_socket(options.listen_fd, os.environ)
         home = Home(home_path(options.home, os.environ))
+    except RelaydError as refusal:
+        report.refused(refusal)
+        return _say(refusal)
+    status = _hold_and_run(home, options, inherited, report)
+    if status == exits.AGAIN:
+        return _begin_anew(origin, home, options, inherited)
+    if inherited is not None and status in exits.FINAL:
+        _turn_away(home, inherited, is_damaged=status == exits.DAMAGED)
+    return status
+
+
+def _hold_and_run(home: Home, options: Options, inherited: Inherited | None, report: StartReport) -> int:
+    try:
         prepare(home)
-        lock = hold(home)
+        lock = hold(home, patience_s=_patience_s(report))
+    except AlreadyRunning as refusal:
+        report.held(refusal, home)
+        return _say(refusal)
     except (RelaydError, OutboxError) as refusal:
         report.refused(refusal)
         return _say(refusal)
     with lock:
-        return _run(home, options, report)
+        return _run(home, options, inherited, report)
 
 
-def _run(home: Home, options: argparse.Namespace, report: StartReport) -> int:
+def _patience_s(report: StartReport) -> float:
+    return _PATIENCE_S if report.has_starter or begun_anew_ago_s(os.environ) < _PATIENCE_S else 0.0
+
+
+def _run(home: Home, options: Options, inherited: Inherited | None, report: StartReport) -> int:
     """Run with the lock held; what goes wrong before the daemon is ready is left in the home."""
     try:
         furnish(home)
@@ -70,7 +110,7 @@ def _run(home: Home, options: argparse.Namespace, report: StartReport) -> int:
         config = load(home.config, os.environ, foreground=options.foreground)
         from relayd.daemon import run
 
-        return run(home, config, report, os.environ, listen_fd=options.listen_fd)
+        return run(home, config, report, os.environ, options=options, inherited=inherited)
     except (RelaydError, OutboxError) as failure:
         report.failed(failure, home)
         return _say(failure)
@@ -82,8 +122,30 @@ def _run(home: Home, options: argparse.Namespace, report: StartReport) -> int:
         return exits.FAILED
 
 
+def _begin_anew(origin: str, home: Home, options: Options, inherited: Inherited | None) -> int:
+    _obey_signals()
+    try:
+        begin_anew(origin, home, options, inherited)
+    except OSError as error:
+        _write(f"relayd: cannot begin anew: {error.strerror}\n")
+        return exits.FAILED
+
+
+def _turn_away(home: Home, inherited: Inherited, *, is_damaged: bool) -> None:
+    """Let nobody wait at a socket that no start will serve."""
+    from relayd.api.raw import raw_problem
+    from relayd.turned_away import AT_ONCE_S, LINGER_S, turn_away
+
+    answer = raw_problem(QueueDamaged(str(home.database))) if is_damaged else b""
+    turn_away(inherited.fd, answer, for_s=LINGER_S if inherited.activated else AT_ONCE_S)
+
+
 def _say(failure: RelaydError | OutboxError) -> int:
     _write(f"relayd: {failure}\n")
+    if os.environ.get("NOTIFY_SOCKET"):
+        from relayd.service.notify import notify
+
+        notify(os.environ, f"STATUS={failure}")
     match failure:
         case AlreadyRunning():
             return exits.HELD
@@ -97,43 +159,6 @@ def _write(text: str) -> None:
     """Write to standard error; that nobody can read it must not change the exit status."""
     with suppress(OSError):
         os.write(_STDERR, text.encode("utf-8", "backslashreplace"))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="relayd",
-        description="Run the relay daemon for one home until SIGTERM or Ctrl-C.",
-        epilog="Usually `relayctl` or the service manager starts it. "
-        "Exit status: 0 left when asked; 1 failed; 2 the home or a setting is refused; "
-        "3 another daemon holds the home; 78 relay.db is damaged.",
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "--home",
-        metavar="DIR",
-        help="its directory, made if missing (default: $RELAY_HOME, else the place for state of this system)",
-    )
-    parser.add_argument("--foreground", action="store_true", help="log to standard error, for reading")
-    parser.add_argument(
-        "--ready-fd",
-        metavar="N",
-        type=_descriptor,
-        help="write one line of JSON to this descriptor once ready, or why not, and close it",
-    )
-    parser.add_argument(
-        "--listen-fd", metavar="N", type=_descriptor, help="serve on this inherited, listening Unix socket"
-    )
-    parser.add_argument("--version", action="version", version=f"relayd {__version__}")
-    return parser
-
-
-def _descriptor(text: str) -> int:
-    fd = int(text)
-    try:
-        os.fstat(fd)
-    except (OSError, OverflowError):
-        raise argparse.ArgumentTypeError(os.strerror(errno.EBADF)) from None
-    return fd
 
 
 if __name__ == "__main__":

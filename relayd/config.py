@@ -17,6 +17,7 @@ from msgspec import Meta
 from relay_queue.errors import BindingRefused
 from relay_queue.server_url import normalise_url
 from relayd.errors import ConfigRefused
+from relayd.harness.ignored import Patterns
 
 __all__ = (
     "CaptureConfig",
@@ -102,6 +103,7 @@ def load(file: Path, environ: Mapping[str, str], *, foreground: bool = False) ->
     """
     config = _with_environment(_from_file(file), environ)
     _check_proxy(config.delivery.proxy)
+    Patterns.parse(config.capture.ignore_paths)  # at the start, not at the first hook
     if foreground:
         config = msgspec.structs.replace(config, log=msgspec.structs.replace(config.log, foreground=True))
     return config

@@ -4,48 +4,63 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 
 import anyio
 import uvloop
 from anyio.abc import TaskStatus
 
-from relay_queue.errors import FileGone, OutboxError, QueueDamaged
-from relayd import __version__, exits
+from relay_queue.errors import QueueDamaged
+from relayd import __version__
 from relayd.api.app import App, all_routes
 from relayd.config import Config
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
 from relayd.delivery.senders import Senders
-from relayd.events import Bus, DaemonReady, DaemonStopped, Happening, StoreDamaged, StoreGone
+from relayd.deposit import Deposit
+from relayd.events import Bus, DaemonReady, DaemonStopped
+from relayd.handover import Handover, Installed
+from relayd.harness.clean import Cleaner
+from relayd.harness.launcher import keep_and_tell
 from relayd.home import Home
+from relayd.hooks.intake import HookIntake
+from relayd.idle import Attendance, Idleness
 from relayd.leaving import Leaving
 from relayd.listen import Listener, adopt, bind
 from relayd.log import open_log, take_over_logging, tell
+from relayd.loss import Loss, watch
+from relayd.options import Options
+from relayd.projects.directory import Directories
 from relayd.queues import QueueRegistry
 from relayd.receiver import Feed, Receiver
 from relayd.report import StartReport
 from relayd.server import Server
+from relayd.service.activation import Inherited
+from relayd.service.notify import Notifier
 from relayd.services import Services
-from relayd.store import RelayStore, open_store
+from relayd.store import open_store
 
 __all__ = ("run",)
 
-_WATCH_EVERY_S = 60.0
-"""How often an idle daemon looks whether its home is still there."""
-
 
 def run(
-    home: Home, config: Config, report: StartReport, environ: Mapping[str, str], *, listen_fd: int | None
+    home: Home,
+    config: Config,
+    report: StartReport,
+    environ: Mapping[str, str],
+    *,
+    options: Options,
+    inherited: Inherited | None,
 ) -> int:
-    """Serve until someone asks to leave; the exit status.
+    """Serve until someone asks to leave; the exit status, or `exits.AGAIN`.
 
     Args:
         home: Furnished, its lock held, and the working directory.
         config: As loaded from this home.
         report: Told once the daemon answers.
-        environ: Says whether systemd keeps our output.
-        listen_fd: An inherited socket to serve on, instead of one in the home.
+        environ: Says whether there is a service manager, and when this process began anew.
+        options: When to leave without being asked.
+        inherited: A socket to serve on, instead of one in the home.
 
     Raises:
         OutboxError: `relay.db` cannot be opened.
@@ -53,7 +68,7 @@ def run(
     """
 
     async def live() -> int:
-        return await _Daemon(home, config, report, environ).live(listen_fd)
+        return await _Daemon(home, config, report, environ, options).live(inherited)
 
     return anyio.run(live, backend_options={"loop_factory": uvloop.new_event_loop})
 
@@ -61,59 +76,89 @@ def run(
 class _Daemon:
     """What is there before the parts and after them: the log, the bus and the wish to leave."""
 
-    def __init__(self, home: Home, config: Config, report: StartReport, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        home: Home,
+        config: Config,
+        report: StartReport,
+        environ: Mapping[str, str],
+        options: Options,
+    ) -> None:
         self._home = home
         self._home_id = home.home_id
         self._config = config
         self._report = report
+        self._options = options
         self._log = open_log(config.log, home, environ)
         self._bus = Bus()
         self._leaving = Leaving(self._bus, config.stop.grace_s)
-        self._damage = StoreDamaged(str(home.database))
-        self._loss = StoreGone(str(home.database))
+        self._loss = Loss(home, self._leaving, report, self._bus)
+        self._notifier = Notifier(environ)
+        self._handover = Handover(Installed(), self._leaving, self._bus, environ)
 
-    async def live(self, listen_fd: int | None) -> int:
+    async def live(self, inherited: Inherited | None) -> int:
         """Run from the first open file to the last closed one; the exit status."""
         take_over_logging(self._log)
         self._bus.subscribe(tell(self._log))
-        self._bus.subscribe(self._leave_if_lost)
+        self._bus.subscribe(self._loss.hear)
+        self._bus.subscribe(self._notifier.hear)
         self._leaving.obey_signals()
+        if self._options.while_fd is not None:
+            self._leaving.obey_end_of(self._options.while_fd)
+        self._notifier.start()
         try:
-            cancelled = await self._open_and_serve(listen_fd)
+            cancelled = await self._open_and_serve(inherited)
         except Exception as error:
             self._log.error("daemon_failed", exc_info=error)
             raise
+        finally:
+            self._notifier.close()
         self._bus.publish(DaemonStopped(cancelled))
-        return self._leaving.status
+        return self._leaving.ending
 
-    async def _open_and_serve(self, listen_fd: int | None) -> int:
+    async def _open_and_serve(self, inherited: Inherited | None) -> int:
         """Nest the parts: what needs another closes before it. The number of requests cut off is returned."""
+        keep_and_tell(self._home, self._config.daemon.pass_env, self._bus)
         async with AsyncExitStack() as stack:
-            services, dispatcher = await self._compose(stack)
-            listener = bind(self._home) if listen_fd is None else adopt(listen_fd)
+            services = await self._compose(stack)
+            listener = bind(self._home) if inherited is None else adopt(os.dup(inherited.fd), inherited.where)
             stack.callback(listener.close)
-            server = Server(App(services, all_routes()), listener)
+            attendance = Attendance(App(services, all_routes()))
+            server = Server(attendance, listener)
             stack.push_async_callback(server.close)
-            await self._serve(server, dispatcher, services.store, listener)
+            await self._serve(server, services, listener, attendance)
         return server.cancelled
 
-    async def _compose(self, stack: AsyncExitStack) -> tuple[Services, Dispatcher]:
+    async def _compose(self, stack: AsyncExitStack) -> Services:
         """Open what is on disk and put the parts together; the stack closes queues first, then the store."""
         config, home, bus = self._config, self._home, self._bus
         store = await stack.enter_async_context(
             open_store(
                 home,
                 excerpts=config.receiver.excerpts,
-                on_loss=self._from_the_writer(asyncio.get_running_loop()),
+                on_loss=self._loss.from_the_writer(asyncio.get_running_loop()),
             )
         )
         receiver = Receiver(store)
         registry = QueueRegistry(home, store, bus)
         stack.push_async_callback(registry.aclose)
         credentials = Credentials(home.credentials)
-        senders = Senders(receiver, proxy=config.delivery.proxy)
+        senders = Senders(receiver, proxy=config.delivery.proxy, before_import=self._handover.before_import)
         dispatcher = Dispatcher(registry, store, credentials, senders, bus)
-        services = Services(
+        directories = Directories(store.links)
+        deposit = Deposit(registry, bus, dispatcher.wake)
+        hooks = HookIntake(
+            home=home,
+            registry=registry,
+            store=store,
+            directories=directories,
+            cleaner=Cleaner(config.capture.ignore_paths),
+            deposit=deposit,
+            bus=bus,
+            log=self._log,
+            stopping=self._leaving.asked,
+        )
+        return Services(
             home=home,
             config=config,
             log=self._log,
@@ -122,30 +167,35 @@ class _Daemon:
             dispatcher=dispatcher,
             credentials=credentials,
             store=store,
+            directories=directories,
+            deposit=deposit,
+            hooks=hooks,
             receiver=receiver,
             feed=Feed(store),
             home_id=self._home_id,
             stopping=self._leaving.asked,
             stop=self._leaving.ask,
         )
-        return services, dispatcher
 
     async def _serve(
-        self, server: Server, dispatcher: Dispatcher, store: RelayStore, listener: Listener
+        self, server: Server, services: Services, listener: Listener, attendance: Attendance
     ) -> None:
         """Answer and deliver until someone asks to leave, then let both come to an end within the grace."""
-        delivered = anyio.Event()
+        dispatcher, delivered = services.dispatcher, anyio.Event()
 
         async def deliver(*, task_status: TaskStatus[None]) -> None:
             try:
                 await dispatcher.run(task_status=task_status)
             except* QueueDamaged:  # of relay.db, which says which queues there are
-                self._bus.publish(self._damage)
+                self._loss.damaged()
             delivered.set()
 
         async with anyio.create_task_group() as tasks:
             await tasks.start(deliver)
-            tasks.start_soon(_watch, store)
+            await tasks.start(services.hooks.backlog.catch_up)
+            tasks.start_soon(watch, services.store.look, services.hooks.backlog.look)
+            if self._options.on_demand:
+                tasks.start_soon(self._idleness(services, attendance).run, self._leave_when_idle)
             await server.start()
             self._ready(listener)
             await self._leaving.asked.wait()
@@ -155,6 +205,13 @@ class _Daemon:
                 await server.finish()
                 await delivered.wait()
             tasks.cancel_scope.cancel()
+
+    def _idleness(self, services: Services, attendance: Attendance) -> Idleness:
+        idle_s = self._config.daemon.idle_s
+        return Idleness(attendance, self._home, services.registry, services.dispatcher, idle_s)
+
+    def _leave_when_idle(self, reason: str, comes_back: Callable[[], bool]) -> None:
+        self._leaving.ask(reason, comes_back=comes_back)
 
     def _ready(self, listener: Listener) -> None:
         self._report.ready(self._home)
@@ -168,36 +225,3 @@ class _Daemon:
                 inherited_socket=listener.own is None,
             )
         )
-
-    def _from_the_writer(self, loop: asyncio.AbstractEventLoop) -> Callable[[QueueDamaged | FileGone], None]:
-        """Make what the store's writer calls from its own thread when it finds the file damaged or gone."""
-
-        def found(error: QueueDamaged | FileGone) -> None:
-            happening = self._loss if isinstance(error, FileGone) else self._damage
-            loop.call_soon_threadsafe(self._bus.publish, happening)
-
-        return found
-
-    def _leave_if_lost(self, happening: Happening) -> None:
-        """Leave once the store is damaged or gone: nothing can be kept any more. What waits has its answer from it."""
-        if self._leaving.status != exits.LEFT:
-            return
-        match happening:
-            case StoreDamaged(path):
-                self._report.failed(QueueDamaged(path), self._home)
-                self._leaving.ask(QueueDamaged.code, status=exits.DAMAGED)
-            case StoreGone(path):
-                self._report.failed(FileGone(path), self._home)
-                self._leaving.ask(FileGone.code, status=exits.FAILED)
-            case _:
-                return
-
-
-async def _watch(store: RelayStore) -> None:
-    """Look now and then whether the store is in its place: a daemon that has nothing to do must notice too."""
-    while True:
-        await anyio.sleep(_WATCH_EVERY_S)
-        with suppress(
-            OutboxError
-        ):  # a loss is told to whoever ends the daemon; the rest shows where it is used
-            await store.look()

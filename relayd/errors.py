@@ -13,13 +13,21 @@
     ├── ParameterRefused        a parameter or a member of a request breaks a rule
     ├── PayloadTooLarge         a request body is over its limit
     ├── FlushInProgress         another flush of this queue is under way
+    ├── HookRefused             the call of a hook breaks a rule
+    ├── OtherHome               a hook's request is for another home or protocol
+    ├── SpoolBehind             older hook events must be taken in first
     ├── EventsPending           a queue that is to be forgotten still holds events
     ├── UnknownQueue            no queue has this name
+    ├── LinkRefused             a directory cannot be linked to a project
+    ├── ProjectNeeded           a directory is to be linked, and no project can be told from it
     ├── Stopping                the daemon is leaving
+    ├── UpgradePending          another version was installed, and the daemon has not changed to it yet
     └── Internal                a fault of ours; the log has it
 
 No message holds a value of a request: it may be a secret.
 """
+
+from typing import ClassVar, Literal
 
 __all__ = (
     "AlreadyRunning",
@@ -28,17 +36,23 @@ __all__ = (
     "FlushInProgress",
     "HeadTooLarge",
     "HomeRefused",
+    "HookRefused",
     "Internal",
+    "LinkRefused",
     "ListenerRefused",
     "MediaTypeRefused",
     "MethodRefused",
     "NotFound",
+    "OtherHome",
     "ParameterRefused",
     "PayloadTooLarge",
+    "ProjectNeeded",
     "RelaydError",
     "RequestUnreadable",
+    "SpoolBehind",
     "Stopping",
     "UnknownQueue",
+    "UpgradePending",
 )
 
 
@@ -177,6 +191,38 @@ class PayloadTooLarge(RelaydError):
         super().__init__(f"the request body is over {limit_bytes} bytes")
 
 
+class OtherHome(RelaydError):
+    """A hook's request is for another home, or speaks another protocol; nothing was taken."""
+
+    code = "other_home"
+
+    def __init__(self) -> None:
+        super().__init__("the request is for another home or another protocol")
+
+
+class SpoolBehind(RelaydError):
+    """Hook events that were spooled before could not be taken in yet; this one must wait behind them."""
+
+    code = "spool_behind"
+
+    def __init__(self) -> None:
+        super().__init__("older hook events are still in the spool; this one must wait behind them")
+
+
+class HookRefused(RelaydError):
+    """The call of a hook breaks a rule; nothing was taken.
+
+    Args:
+        rule: What must hold, without the value.
+    """
+
+    code = "hook_refused"
+
+    def __init__(self, rule: str) -> None:
+        self.rule = rule
+        super().__init__(rule)
+
+
 class FlushInProgress(RelaydError):
     """Another flush of this queue is under way."""
 
@@ -207,6 +253,47 @@ class UnknownQueue(RelaydError):
         super().__init__("no queue has this name")
 
 
+class LinkRefused(RelaydError):
+    """A directory cannot be linked to a project.
+
+    Args:
+        why: Which rule it breaks.
+    """
+
+    code = "link_refused"
+
+    _RULES: ClassVar = {
+        "relative": "the path must be absolute",
+        "no_directory": "this is no directory, or it cannot be looked into",
+        "no_project": "`/`, the home and the directory for temporary files are no project themselves",
+        "not_utf8": "the path is not UTF-8",
+    }
+
+    def __init__(self, why: Literal["relative", "no_directory", "no_project", "not_utf8"]) -> None:
+        self.why = why
+        super().__init__(f"not linked: {self._RULES[why]}")
+
+
+class ProjectNeeded(RelaydError):
+    """A directory is to be linked without the name of a project, and none that would be right can be told from it.
+
+    Args:
+        why: `no_name` if nothing of the directory's name can stand in a slug; `taken` if the project found belongs to
+            another repository.
+    """
+
+    code = "project_needed"
+
+    _REASONS: ClassVar = {
+        "no_name": "no project can be named after this directory",
+        "taken": "the project that this directory names, or would be named after, belongs to another repository",
+    }
+
+    def __init__(self, why: Literal["no_name", "taken"]) -> None:
+        self.why = why
+        super().__init__(f"not linked: {self._REASONS[why]}")
+
+
 class Stopping(RelaydError):
     """The daemon is leaving; the request was not carried out, or its end is not known."""
 
@@ -214,6 +301,15 @@ class Stopping(RelaydError):
 
     def __init__(self) -> None:
         super().__init__("the daemon is stopping")
+
+
+class UpgradePending(RelaydError):
+    """Another version was installed over this one, and what is needed was not imported before."""
+
+    code = "upgrade_pending"
+
+    def __init__(self) -> None:
+        super().__init__("another version of relayd was installed, and the daemon has not changed to it yet")
 
 
 class Internal(RelaydError):

@@ -18,6 +18,7 @@ __all__ = (
     "EventsStored",
     "Happening",
     "HeadReleased",
+    "HookQueueLost",
     "QueueBound",
     "QueueDamaged",
     "QueueForgotten",
@@ -25,9 +26,12 @@ __all__ = (
     "QueueParked",
     "QueueResumed",
     "QueueSkipped",
+    "SpoolRejected",
+    "SpoolReplayed",
     "StopRequested",
     "StoreDamaged",
     "StoreGone",
+    "VersionChanging",
 )
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -60,6 +64,13 @@ class DaemonStopped(Happening, frozen=True):
     """Everything is closed and on disk; the process ends."""
 
     cancelled_requests: int
+
+
+class VersionChanging(Happening, frozen=True):
+    """Another version was installed over this one; the daemon leaves and begins anew as that version."""
+
+    running: str
+    installed: str
 
 
 class StoreDamaged(Happening, frozen=True):
@@ -141,6 +152,47 @@ class EventsStored(Happening, frozen=True):
     queue_dir: str
     stored: int
     recognized: int
+
+
+class HookQueueLost(Happening, frozen=True):
+    """A queue that hooks made cannot be used; what comes from now on goes to the project's next one.
+
+    Args:
+        code: Why, such as `damaged`, `missing` or `forgotten`.
+    """
+
+    level: ClassVar[Level] = "warning"
+
+    queue_dir: str
+    code: str
+
+
+class SpoolReplayed(Happening, frozen=True):
+    """Hook events that had found no daemon were taken in.
+
+    Args:
+        ignored: Valid ones of which nothing is kept.
+        held_back: Files that stay until their queue takes them.
+    """
+
+    stored: int
+    recognized: int
+    ignored: int
+    rejected: int
+    held_back: int
+
+
+class SpoolRejected(Happening, frozen=True):
+    """A file of the spool is no hook event that can be taken; it was put aside.
+
+    Args:
+        name: Of the file, in `spool/rejected/`.
+    """
+
+    level: ClassVar[Level] = "warning"
+
+    name: str
+    code: str
 
 
 class BatchSettled(Happening, frozen=True):

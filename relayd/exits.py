@@ -1,6 +1,6 @@
 """Exit statuses of the daemon."""
 
-__all__ = ("DAMAGED", "FAILED", "HELD", "LEFT", "REFUSED")
+__all__ = ("AGAIN", "DAMAGED", "FAILED", "FINAL", "HELD", "LEFT", "REFUSED")
 
 LEFT = 0
 """It left because someone asked."""
@@ -16,3 +16,9 @@ HELD = 3
 
 DAMAGED = 78
 """`relay.db` cannot be read. EX_CONFIG of sysexits.h, so that service managers can be told not to restart."""
+
+FINAL = frozenset((REFUSED, HELD, DAMAGED))
+"""Where starting again does not help."""
+
+AGAIN = -1
+"""No exit status: the process begins anew as the installed version."""

@@ -68,16 +68,16 @@ def bind(home: Home) -> Listener:
         raise
 
 
-def adopt(fd: int) -> Listener:
+def adopt(fd: int, where: str = "the inherited socket") -> Listener:
     """Serve on an inherited socket.
 
     Args:
         fd: A Unix stream socket that listens already. It is ours from now on.
+        where: Who named it, for a refusal.
 
     Raises:
         ListenerRefused: It is something else.
     """
-    where = f"--listen-fd {fd}"
     try:
         listening = socket.socket(fileno=fd)
         listens = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)

@@ -9,7 +9,6 @@ Source: docs/decisions/0001-http-over-a-unix-socket.md.
 import asyncio
 import re
 import select
-from http import HTTPStatus
 
 import anyio
 import anyio.lowlevel
@@ -18,7 +17,7 @@ from uvicorn.config import Config as UvicornConfig
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from relayd.api.problem import problem
+from relayd.api.raw import raw_problem
 from relayd.errors import HeadTooLarge, RelaydError, RequestUnreadable
 from relayd.listen import BACKLOG, Listener
 
@@ -229,10 +228,7 @@ class _Connection(HttpToolsProtocol):
 
     def _refuse(self, error: RelaydError) -> None:
         """Answer without the application, and end the connection."""
-        answer = problem(error)
-        lines = [b"%s: %s" % header for header in answer.raw_headers]
-        status = f"HTTP/1.1 {answer.status_code} {HTTPStatus(answer.status_code).phrase}".encode()
-        self.transport.write(b"\r\n".join([status, *lines, b"connection: close", b"", answer.body]))
+        self.transport.write(raw_problem(error))
         self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:

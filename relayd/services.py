@@ -13,9 +13,12 @@ if TYPE_CHECKING:
     from relayd.config import Config
     from relayd.credentials import Credentials
     from relayd.delivery.dispatch import Dispatcher
+    from relayd.deposit import Deposit
     from relayd.events import Bus
     from relayd.home import Home
+    from relayd.hooks.intake import HookIntake
     from relayd.log import Log
+    from relayd.projects.directory import Directories
     from relayd.queues import QueueRegistry
     from relayd.receiver import Feed, Receiver
     from relayd.store import RelayStore
@@ -38,6 +41,9 @@ class Services:
     dispatcher: Dispatcher
     credentials: Credentials
     store: RelayStore
+    directories: Directories
+    deposit: Deposit
+    hooks: HookIntake
     receiver: Receiver
     feed: Feed
     home_id: str

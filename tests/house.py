@@ -16,16 +16,23 @@ from relay_queue.clock import SYSTEM, Ticks
 from relay_queue.envelope import parse
 from relay_queue.limits import LIMITS, Limits
 from relay_queue.outbox import Enqueued, open_outbox
+from relayd.config import CaptureConfig, Config, LogConfig
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
 from relayd.delivery.flush import Order
 from relayd.delivery.local_sender import BatchReceiver
 from relayd.delivery.progress import Progress, Summary
 from relayd.delivery.senders import Senders
+from relayd.deposit import Deposit
 from relayd.events import Bus, Happening
+from relayd.harness.clean import Cleaner
 from relayd.home import Home, furnish, prepare
+from relayd.hooks.intake import HookIntake
+from relayd.log import open_log
+from relayd.projects.directory import Directories
 from relayd.queues import MAX_OPEN, QueueRegistry
 from relayd.receiver import Feed, Receiver
+from relayd.services import Services
 from relayd.store import RelayStore, open_store
 
 LIMIT_S = 30.0
@@ -147,6 +154,43 @@ async def house(
                 dispatcher.stop()
         finally:
             await registry.aclose()
+
+
+def services_of(parts: House, *, ignore_paths: tuple[str, ...] = ()) -> Services:
+    """What a daemon's routes work with, on the parts of a house."""
+    config = Config(log=LogConfig(foreground=True), capture=CaptureConfig(ignore_paths))
+    log, stopping = open_log(config.log, parts.home, {}), anyio.Event()
+    directories = Directories(parts.store.links)
+    deposit = Deposit(parts.registry, parts.bus, parts.dispatcher.wake)
+    hooks = HookIntake(
+        home=parts.home,
+        registry=parts.registry,
+        store=parts.store,
+        directories=directories,
+        cleaner=Cleaner(ignore_paths),
+        deposit=deposit,
+        bus=parts.bus,
+        log=log,
+        stopping=stopping,
+    )
+    return Services(
+        home=parts.home,
+        config=config,
+        log=log,
+        bus=parts.bus,
+        registry=parts.registry,
+        dispatcher=parts.dispatcher,
+        credentials=parts.credentials,
+        store=parts.store,
+        directories=directories,
+        deposit=deposit,
+        hooks=hooks,
+        receiver=parts.receiver,
+        feed=parts.feed,
+        home_id=parts.home.home_id,
+        stopping=stopping,
+        stop=lambda _: None,
+    )
 
 
 def event(number: int, session: str = "s-1", **members: Any) -> dict[str, Any]:

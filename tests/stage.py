@@ -62,13 +62,23 @@ def home() -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def start(at: Path, *, env: dict[str, str] | None = None, prefix: tuple[str, ...] = ()) -> Daemon:
+def start(
+    at: Path,
+    *flags: str,
+    env: dict[str, str] | None = None,
+    prefix: tuple[str, ...] = (),
+    program: tuple[str, ...] = ("-P", "-m", "relayd"),
+    pass_fds: tuple[int, ...] = (),
+) -> Daemon:
     """Start a daemon on a home and wait for its ready line.
 
     Args:
         at: The home.
+        flags: Further arguments.
         env: Variables on top of the clean environment.
         prefix: A command to start it through, such as `faketime`.
+        program: What the interpreter is told to run.
+        pass_fds: Descriptors that it inherits.
 
     Raises:
         DidNotStart: It ended, or said why it cannot.
@@ -76,8 +86,8 @@ def start(at: Path, *, env: dict[str, str] | None = None, prefix: tuple[str, ...
     read_fd, write_fd = os.pipe()
     began = time.perf_counter()
     process = subprocess.Popen(
-        [*prefix, sys.executable, "-P", "-m", "relayd", "--home", str(at), "--ready-fd", str(write_fd)],
-        pass_fds=(write_fd,),
+        [*prefix, sys.executable, *program, "--home", str(at), "--ready-fd", str(write_fd), *flags],
+        pass_fds=(write_fd, *pass_fds),
         env={**CLEAN, **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -126,7 +136,7 @@ def call(at: Path, message: bytes) -> tuple[int, Any]:
         whole = bool(mark) and len(body) == int(fields[b"content-length"])
     if not whole:
         raise ConnectionAbortedError(head)
-    return int(head.split(b" ", 2)[1]), json.loads(body)
+    return int(head.split(b" ", 2)[1]), json.loads(body) if body else None
 
 
 def _last_line(chunks: bytes) -> bytes:

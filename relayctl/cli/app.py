@@ -11,18 +11,22 @@ from typing import TypeGuard
 
 import click
 
+from relayctl import __version__
 from relayctl.cli.section import SECTIONS, Lookup
 from relayctl.client import Client
 from relayctl.errors import ClientError
 
-__all__ = ("INTERRUPTED", "Verbs", "relayctl", "run")
+__all__ = ("COMPLETION_VARIABLE", "INTERRUPTED", "Verbs", "relayctl", "run")
 
-_COMPLETION_VARIABLE = "_RELAYCTL_COMPLETE"
+COMPLETION_VARIABLE = "_RELAYCTL_COMPLETE"
+"""Set by the script of `relayctl completion` when a shell wants a word completed."""
+
 _FAILED = 2
 INTERRUPTED = 130
 """What a shell reports for a process ended by SIGINT."""
-# Options of the commands, which are looked for before them now and then.
+# Options of the commands, which are looked for before them now and then, and the other way round.
 _OF_COMMANDS = "--json", "--queue-dir"
+_OF_ALL = ("--no-daemon",)
 
 
 class Verbs(click.Group):
@@ -65,9 +69,7 @@ def _meant(word: str, verbs: Sequence[str]) -> str:
 def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    from importlib.metadata import version
-
-    click.echo(f"relayctl {version('relayd')}")
+    click.echo(f"relayctl {__version__}")
     ctx.exit()
 
 
@@ -85,7 +87,8 @@ Examples:
     epilog="""\b
 Environment:
   RELAY_HOME            the daemon's own directory (default ~/.local/state/relayd)
-  RELAY_AUTOSTART=0     never start a daemon
+  RELAY_AUTOSTART=0     never start a daemon, nor replace an older one
+  RELAY_NO_DAEMON=1     the same as --no-daemon
   AI_MEMORY_AUTH_TOKEN  bearer token of `flush`, for that flush only
 
 \b
@@ -94,7 +97,7 @@ no daemon, 130 interrupted.
 Output is JSON when it goes into a pipe or with --json, and a table on a terminal.
 
 \b
-Completion: eval "$(_RELAYCTL_COMPLETE=bash_source relayctl)"   (or zsh_source, fish_source)
+Completion: eval "$(relayctl completion bash)"; `relayctl completion --help` has zsh and fish.
 """,
 )
 @click.option(
@@ -105,19 +108,27 @@ Completion: eval "$(_RELAYCTL_COMPLETE=bash_source relayctl)"   (or zsh_source, 
     callback=_print_version,
     help="Show the version.",
 )
-def relayctl() -> None:
+@click.option(
+    "--no-daemon",
+    is_flag=True,
+    help="Run relayd for this command only, unless a daemon has the home already.",
+)
+@click.pass_obj
+def relayctl(client: Client, *, no_daemon: bool) -> None:
     """Name the verbs."""
+    client.no_daemon = client.no_daemon or no_daemon
+    client.say = _say
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code; every failure ends here, as a line on standard error."""
     _open_closed_streams()
     _speak_utf8()
-    if instruction := os.environ.get(_COMPLETION_VARIABLE):
+    if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
         return shell_complete(
-            relayctl, {"obj": Client(os.environ)}, "relayctl", _COMPLETION_VARIABLE, instruction
+            relayctl, {"obj": Client(os.environ)}, "relayctl", COMPLETION_VARIABLE, instruction
         )
     try:
         code = _invoke(list(arguments))
@@ -152,6 +163,12 @@ def _invoke(arguments: list[str]) -> int:
     return answer if isinstance(answer, int) else 0
 
 
+def _say(line: str, always: bool) -> None:
+    """Tell on standard error what happens beside what was asked for; some of it is for people only."""
+    if always or sys.stderr.isatty():
+        click.echo(line, err=True)
+
+
 def _open_closed_streams() -> None:
     """Put /dev/null where the caller closed a standard stream, or a socket of ours would get its number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -177,7 +194,11 @@ def _report_usage(error: click.ClickException, arguments: Sequence[str]) -> None
         click.echo(error.format_message(), err=True)
     elif isinstance(error, click.UsageError):
         path = error.ctx.command_path if error.ctx else _command_path(arguments)
-        if _is_misplaced(error):
+        if isinstance(error, click.NoSuchOption) and error.option_name in _OF_ALL:
+            _complain(
+                error.message, hint=f"it goes before the command: `relayctl {error.option_name} COMMAND`"
+            )
+        elif _is_misplaced(error):
             _complain(error.message, hint=f"it goes after the command: `{path} COMMAND {error.option_name}`")
         else:
             _complain(error.format_message(), hint=f"`{path} --help` shows what it takes")

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from relayctl import leave
 from relayctl.cli.app import INTERRUPTED
 from relayctl.cli.options import json_option
 from relayctl.cli.show import show
 from relayctl.client import Client
 from relayctl.daemon import Daemon
-from relayctl.errors import DaemonSilent, ForeignProtocol
 from relayctl.home import log_path
+from relayctl.managed import manager_of
 
 if TYPE_CHECKING:
     from relayctl.tail import Tail
@@ -31,7 +30,8 @@ _NOT_RUNNING = 3  # as an init script's `status` says it (LSB)
 def daemon() -> None:
     """Start, stop and watch the daemon of this home.
 
-    Commands that need it start it by themselves, so this is for looking and for upgrades.
+    Commands that need it start it by themselves, so this is for looking and for upgrades. Where a service is
+    installed (`relayctl service`) start, stop and restart go through systemd or launchd.
     """
 
 
@@ -40,7 +40,7 @@ def daemon() -> None:
 @click.pass_obj
 def start(client: Client, *, as_json: bool) -> None:
     """Start the daemon if none runs, and wait until it answers."""
-    show(_running(client.start()), _table, as_json=as_json)
+    show(_running(client, client.start()), _table, as_json=as_json)
 
 
 @daemon.command(epilog="\b\nExample:\n  relayctl daemon stop")
@@ -51,7 +51,7 @@ def stop(client: Client, *, as_json: bool) -> None:
 
     Requests under way finish; whatever is pending stays on disk.
     """
-    pid = _stop(client)
+    pid = client.stop()
     show({"running": False, "pid": None, "stopped_pid": pid, "home": client.home}, _stopped, as_json=as_json)
 
 
@@ -60,8 +60,7 @@ def stop(client: Client, *, as_json: bool) -> None:
 @click.pass_obj
 def restart(client: Client, *, as_json: bool) -> None:
     """Stop the daemon if one runs, then start the installed version."""
-    _stop(client)
-    show(_running(client.start()), _table, as_json=as_json)
+    show(_running(client, client.restart()), _table, as_json=as_json)
 
 
 @daemon.command(
@@ -76,9 +75,9 @@ Exit codes: 0 it runs, 2 what runs is not ours or does not answer, 3 none runs.
 @json_option
 @click.pass_obj
 def status(client: Client, *, as_json: bool) -> int:
-    """Tell whether the daemon runs, and as which process."""
+    """Tell whether the daemon runs, as which process, and who starts it."""
     found = client.find()
-    show(_absent(client) if found is None else _running(found), _table, as_json=as_json)
+    show(_absent(client) if found is None else _running(client, found), _table, as_json=as_json)
     return _NOT_RUNNING if found is None else 0
 
 
@@ -113,37 +112,27 @@ def _follow(tail: Tail) -> NoReturn:
             time.sleep(_LOOK_S)
 
 
-def _stop(client: Client) -> int | None:
-    """Stop whichever daemon holds the home; None if none does."""
-    try:
-        found = client.find()
-    except (DaemonSilent, ForeignProtocol):
-        found = None  # of this home all the same: its lock says which process it is
-    if found is not None:
-        leave.stop(found)
-        client.forget()
-        return found.pid
-    pid = leave.holder(client.home)
-    if pid is not None:
-        leave.terminate(pid)
-    return pid
-
-
-def _running(found: Daemon) -> dict[str, Any]:
-    return {"running": True, "home": found.home, **found.health}
+def _running(client: Client, found: Daemon) -> dict[str, Any]:
+    return {"running": True, "home": found.home, "managed": manager_of(client.home), **found.health}
 
 
 def _absent(client: Client) -> dict[str, Any]:
-    return {"running": False, "home": client.home, "pid": None}
+    return {"running": False, "home": client.home, "managed": manager_of(client.home), "pid": None}
 
 
 def _table(state: dict[str, Any]) -> str:
     from relayctl.cli.table import pairs
 
+    started = f"by {state['managed']}, as a service" if state["managed"] else "on demand"
     if not state["running"]:
-        return f"no daemon runs for {state['home']}"
+        return f"no daemon runs for {state['home']}; it is started {started}"
     return pairs(
-        [("running", f"pid {state['pid']}"), ("version", state.get("version", "?")), ("home", state["home"])]
+        [
+            ("running", f"pid {state['pid']}"),
+            ("version", state.get("version", "?")),
+            ("started", started),
+            ("home", state["home"]),
+        ]
     )
 
 

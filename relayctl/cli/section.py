@@ -38,13 +38,27 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
         },
     ),
     (
+        "Work with projects",
+        {
+            "link": Lookup("relayctl.cli.link", "link", "Let hooks capture in a repository; list them."),
+            "unlink": Lookup("relayctl.cli.link", "unlink", "Let hooks capture there no more."),
+            "upstream": Lookup("relayctl.cli.upstream", "upstream", "Choose where hooks deliver to."),
+        },
+    ),
+    (
         "Look after the daemon",
         {
             "daemon": Lookup(
                 "relayctl.cli.daemon", "daemon", "Start, stop, restart it; its state and its log."
             ),
+            "service": Lookup(
+                "relayctl.cli.service", "service", "Install it with systemd or launchd; remove that again."
+            ),
             "doctor": Lookup(
                 "relayctl.cli.doctor", "doctor", "Check the whole installation and say what to do."
+            ),
+            "completion": Lookup(
+                "relayctl.cli.completion", "completion", "Print the script that completes words in a shell."
             ),
         },
     ),

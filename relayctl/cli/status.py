@@ -44,6 +44,7 @@ def read(client: Client, queue_dir: str | None) -> dict[str, Any]:
         Refused: The directory is no queue, says the daemon.
         BadInput: The directory is no queue, says its file.
     """
+    client.look_only()
     directory = client.queue_dir(queue_dir)
     query = {"queue_dir": None if queue_dir is None else directory}
     try:

@@ -21,10 +21,23 @@ __all__ = ("App", "all_routes")
 
 def all_routes() -> list[BaseRoute]:
     """Collect the routes of every resource, the ones asked for most first."""
-    from relayd.api import credentials, events, feed, health, held, hook, queues, status
+    from relayd.api import (
+        credentials,
+        events,
+        feed,
+        health,
+        held,
+        hook,
+        hooks,
+        links,
+        queues,
+        status,
+        upstream,
+    )
 
     rooms: Sequence[Sequence[BaseRoute]] = (
         events.routes,
+        hooks.routes,
         health.routes,
         hook.routes,
         status.routes,
@@ -32,6 +45,8 @@ def all_routes() -> list[BaseRoute]:
         held.routes,
         feed.routes,
         credentials.routes,
+        links.routes,
+        upstream.routes,
     )
     return list(chain.from_iterable(rooms))
 

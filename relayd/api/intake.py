@@ -8,10 +8,9 @@ from pathlib import Path
 import anyio.to_thread
 
 from relay_queue.envelope import Event, parse_one_or_many, read, split
-from relay_queue.errors import PROBLEMS_SHOWN, InputRefused, LimitReached, Problem
+from relay_queue.errors import PROBLEMS_SHOWN, InputRefused, Problem
 from relay_queue.limits import LIMITS
-from relay_queue.outbox import Enqueued, Outbox
-from relayd.events import EventsStored
+from relay_queue.outbox import Enqueued
 from relayd.services import Services
 
 __all__ = ("INLINE_BYTES", "parse_events", "parse_file", "take")
@@ -58,29 +57,10 @@ async def parse_events(raw: bytes) -> list[Event]:
 
 
 async def take(relay: Services, directory: Path, events: list[Event]) -> Enqueued:
-    """Put events into a queue, tell of it, and wake its courier.
+    """Put events into a queue; the default one is bound on first use.
 
     Raises:
         ConflictRefused, LimitReached: Nothing was stored.
         OutboxError: The queue cannot be used.
     """
-    async with relay.registry.use(directory, bind_default=True) as outbox:
-        enqueued = await _enqueue(outbox, events)
-        has_courier = outbox.mode == "auto"
-    relay.bus.publish(EventsStored(str(directory), enqueued.stored, enqueued.recognized))
-    if enqueued.stored and has_courier:
-        relay.dispatcher.wake(directory)
-    return enqueued
-
-
-async def _enqueue(outbox: Outbox, events: list[Event]) -> Enqueued:
-    try:
-        return await outbox.enqueue(events)
-    except LimitReached as reached:
-        # Receipts and session pins run out by age: what is past its window need not wait for the hourly pruning.
-        if reached.resource not in ("receipts", "known_sessions"):
-            raise
-        pruned = await outbox.prune()
-        if not (pruned.receipts or pruned.sessions):
-            raise
-        return await outbox.enqueue(events)
+    return await relay.deposit.put(directory, events, bind_default=True)

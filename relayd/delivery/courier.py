@@ -19,6 +19,7 @@ from relayd.delivery.attempt import Attempt
 from relayd.delivery.depot import Depot
 from relayd.delivery.sender import Sender
 from relayd.delivery.turn import Turn
+from relayd.errors import RelaydError, Stopping
 
 __all__ = ("ROUND_BATCHES", "Courier")
 
@@ -92,6 +93,8 @@ class Courier:
         """
         try:
             pause_s = await self._work()
+        except Stopping:
+            return None
         except Exception as error:  # noqa: BLE001 - reported
             return await self._put_off(error)
         self._failures = 0
@@ -189,7 +192,11 @@ class _Round:
 
 
 def _sentence(error: Exception) -> str:
-    return str(error) if isinstance(error, OutboxError) else f"internal error: {type(error).__qualname__}"
+    return (
+        str(error)
+        if isinstance(error, OutboxError | RelaydError)
+        else f"internal error: {type(error).__qualname__}"
+    )
 
 
 async def tell(bus: events.Bus, outbox: Outbox, batch: Batch, made: Attempt, applied: Applied) -> None:

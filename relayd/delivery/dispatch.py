@@ -97,6 +97,7 @@ class Dispatcher:
         Raises:
             FlushInProgress: Another flush of this queue is under way.
             Stopping: The daemon is leaving.
+            UpgradePending: The way to its server must not be imported.
             OutboxError: The queue cannot be opened.
         """
         if self._group is None or self._depot.stopping:
@@ -153,6 +154,7 @@ class Dispatcher:
     async def _flushing(self, directory: Path, order: Order, lines: Lines) -> AsyncGenerator[Flush]:
         with self._turn(directory).claim():
             async with self._depot.flush_slots, self._registry.use(directory, bind_default=True) as outbox:
+                await self._depot.senders.to(outbox.binding)  # refused, if at all, before the first line
                 yield Flush(outbox, self._depot, order, lines)
 
     def _turn(self, directory: Path) -> Turn:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 import ssl
 import sys
+from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, cast
@@ -23,6 +25,11 @@ CONNECT_S = 10.0
 _KEEPALIVE_S = 30.0
 _CONNECTIONS = 32  # more than couriers and flushes at once, so that none waits for another's connection
 _SENDING = "http11.send_request_headers.started"
+
+with suppress(
+    ImportError
+):  # a name of httpcore's own; it would import it at the first connection, which is too late
+    import_module("httpcore._backends.anyio")
 
 if find_spec("sniffio") is None:
     # httpcore looks for this module four times a request. Where there is none, each look searches the disk, a fifth of

@@ -23,7 +23,9 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True):
         event_id: The CLI's own id of the prompt or turn if that identifies the event; None means the call's id does.
         session_id: The CLI's, as it spells it.
         cwd: Where the agent works now, absolute.
-        body: Members of the event's body, as the CLI sent them; neither cleaned nor bounded yet.
+        body: Members of the event's body, as the CLI sent them; neither cleaned nor bounded yet. Numbers that Python
+            would spell otherwise are `msgspec.Raw`.
+        telling: Names of those members that tell of the event itself: the last to go if a body is too large.
     """
 
     agent: str
@@ -32,3 +34,4 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True):
     session_id: str
     cwd: str
     body: dict[str, Any]
+    telling: frozenset[str] = frozenset()

@@ -6,8 +6,8 @@ from typing import Any, Final, cast
 import msgspec
 
 from relayd.receiver.capture import MEMBER
-from relayd.receiver.graphemes import cut
-from relayd.receiver.scrub import LONGEST_START, MARK, is_secret_key, scrub_key, scrub_text
+from relayd.text.graphemes import cut
+from relayd.text.scrub import LONGEST_START, MARK, is_secret_key, scrub_key, scrub_text
 
 __all__ = ("MAX_CHARACTERS", "excerpt_of")
 
@@ -25,7 +25,8 @@ _ELSEWHERE: Final = frozenset(("session_id", "cwd", "occurred_at", MEMBER))
 _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "user-prompt-submit": ("prompt", "message", "text"),
     "notification": ("message", "text"),
-    "post-compaction": ("summary",),
+    "post-compaction": ("summary", "compact_summary"),
+    "stop": ("last_assistant_message",),
 }
 
 _ENCODER = msgspec.json.Encoder()

@@ -7,7 +7,7 @@ import sys
 
 from tests.bench.row import Row, table
 
-NAMES = ("processes", "posts", "enqueue", "flush", "backlog", "idle")
+NAMES = ("hooks", "processes", "posts", "enqueue", "flush", "backlog", "idle")
 
 
 def main(arguments: list[str]) -> int:

@@ -16,6 +16,7 @@ from tests.contract import frame_files
 from tests.integration.client.scripted_daemon import serve
 
 _QUEUE = ("--queue-dir", "/srv/outbox")
+_REPO = ("--repo", "/srv/shop")
 _KEY = "f748ee84"
 _SERVER = ("--server-url", "https://memory.example")
 _BINDING = (
@@ -28,6 +29,10 @@ _BINDING = (
     "--project",
     "shop",
 )
+
+
+# These print the first answer, and what they found out beside it.
+_WITH_MORE = "unlink", "upstream-set", "upstream"
 
 
 class Case(NamedTuple):
@@ -76,6 +81,15 @@ CASES = {
     "token": Case(("auth", "set", *_SERVER), ("token",), stdin=b"a-token\n"),
     "token-clear": Case(("auth", "clear", *_SERVER), ("token-clear",)),
     "feed": Case(("feed", "--since", "3"), ("feed",)),
+    # No such directory is here, so the rules cannot be written, and the registration is taken back.
+    "link": Case(("link", *_REPO, "--project", "shop"), ("link", "unlink"), code=2),
+    "link-unnamed": Case(("link", *_REPO), ("link-unnamed",), code=2),
+    "link-refused": Case(("link", "--repo", "/", "--project", "shop"), ("link-refused",), code=2),
+    "links": Case(("link", "--list"), ("links",)),
+    "unlink": Case(("unlink", *_REPO), ("unlink",)),
+    "upstream-set": Case(("upstream", "set", *_SERVER, "--workspace", "team"), ("upstream-set", "servers")),
+    "upstream": Case(("upstream", "show"), ("upstream", "servers", "queues")),
+    "upstream-clear": Case(("upstream", "clear"), ("upstream-clear",)),
 }
 
 
@@ -101,7 +115,10 @@ def test_a_command_sends_its_frame_and_reads_the_answer(name: str, tmp_path: Pat
     done, requests = _run(case, tmp_path / "home")
     assert requests == [frame_files.request(frame) for frame in case.frames], done.stderr
     assert (done.returncode, done.stderr if not case.code else b"") == (case.code, b"")
-    if case.code == 0 and case.frames[-1] not in ("flush", "discard"):
+    if case.frames[0] in _WITH_MORE:
+        printed = json.loads(done.stdout)
+        assert printed | frame_files.answer_body(case.frames[0]) == printed
+    elif case.code == 0 and case.frames[-1] not in ("flush", "discard"):
         assert json.loads(done.stdout) == frame_files.answer_body(case.frames[-1])
     if case.code == 2:
         assert done.stderr.startswith(b"error: ")

@@ -39,6 +39,14 @@ _LIFE = [
     "servers",
     "token-clear",
     "feed",
+    "link",
+    "link-unnamed",
+    "link-refused",
+    "links",
+    "unlink",
+    "upstream-set",
+    "upstream",
+    "upstream-clear",
     "stop",
 ]
 # These need a full queue, a server that refuses a token, two flushes at once, 30 days, a request under way: the tests
@@ -107,9 +115,13 @@ def _alike(golden: Any, real: Any) -> bool:
 def test_each_golden_answer_is_what_the_daemon_says(tmp_path: Path, server_url: str) -> None:
     """Status, names and types agree at every step."""
     queue = str(tmp_path / "outbox")
+    shop = tmp_path / "shop"
+    shop.mkdir()
     swaps = {
         b"%2Fsrv%2Foutbox": _wire.quote(queue).encode(),
         b"/srv/outbox": queue.encode(),
+        b"%2Fsrv%2Fshop": _wire.quote(str(shop)).encode(),
+        b"/srv/shop": str(shop).encode(),
         b"https://memory.example": server_url.encode(),
     }
     differing: dict[str, Any] = {}

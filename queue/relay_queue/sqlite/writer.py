@@ -157,6 +157,7 @@ class Writer:
             started.fail(error, self._path)
             self._end(started.waiter)
             return
+        self._in_place()  # from now on this very file, even if another one takes its name before the first commit
         wake([started.waiter])
         try:
             while self._serve_group(connection):

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ("on_terminal", "run")
+__all__ = ("environ_of", "on_terminal", "run")
 
 
-def _environ(home: Path, more: dict[str, str] | None) -> dict[str, str]:
+def environ_of(home: Path, more: dict[str, str] | None = None) -> dict[str, str]:
+    """Make the environment of a command, with nothing of the developer's in it."""
     measured = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
     return {
         "PATH": os.environ["PATH"],
@@ -32,21 +33,21 @@ def run(
         capture_output=True,
         check=False,
         timeout=60,
-        env=_environ(home, env),
+        env=environ_of(home, env),
         cwd=cwd,
     )
 
 
-def on_terminal(home: Path, *words: str) -> tuple[int, str]:
+def on_terminal(home: Path, *words: str, env: dict[str, str] | None = None) -> tuple[int, str]:
     """Run one command line with standard output and error on a terminal of 80 columns; its code and what was shown."""
     ours, theirs = pty.openpty()
-    env = _environ(home, {"COLUMNS": "80", "LINES": "24", "TZ": "UTC"})
+    environ = environ_of(home, {"COLUMNS": "80", "LINES": "24", "TZ": "UTC", **(env or {})})
     process = subprocess.Popen(
         [sys.executable, "-m", "relayctl", *words],
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
-        env=env,
+        env=environ,
     )
     os.close(theirs)
     shown = b""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from relayctl import __version__
 from relayctl.home import home_id
 
 __all__ = ("Answer", "ScriptedDaemon", "http", "serve")
@@ -29,7 +30,7 @@ class ScriptedDaemon:
         self._health = {
             "home_id": home_id(str(home)),
             "protocol": 1,
-            "version": "0",
+            "version": __version__,
             "pid": os.getpid(),
             "ready": True,
         }

@@ -8,6 +8,7 @@ crash     end with a traceback
 held      say that another daemon holds the home
 left      end without a word, as one does that is asked to leave before it is ready
 killed    be ended by SIGTERM before it is ready
+slow      wait for the file `go`, then as `ready`
 """
 
 import fcntl
@@ -17,6 +18,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -38,12 +40,15 @@ def main() -> int:
     arguments = sys.argv[1:]
     home = arguments[arguments.index("--home") + 1]
     ready_fd = int(arguments[arguments.index("--ready-fd") + 1])
+    lock_fd = int(arguments[arguments.index("--start-lock-fd") + 1])
     os.chdir(home)
     told = {
         "arguments": arguments,
         "environ": dict(os.environ),
         "session": os.getsid(0) == os.getpid(),
-        "descriptors": [descriptor for descriptor in inherited if descriptor not in (0, 1, 2, ready_fd)],
+        "descriptors": [
+            descriptor for descriptor in inherited if descriptor not in (0, 1, 2, ready_fd, lock_fd)
+        ],
     }
     with Path("starts").open("a+") as starts:
         fcntl.flock(starts, fcntl.LOCK_EX)
@@ -51,10 +56,10 @@ def main() -> int:
         number = len(starts.readlines())
         starts.write(json.dumps(told) + "\n")
     words = Path("script").read_text().split()
-    return act(words[min(number, len(words) - 1)], ready_fd)
+    return act(words[min(number, len(words) - 1)], ready_fd, lock_fd)
 
 
-def act(word: str, ready_fd: int) -> int:
+def act(word: str, ready_fd: int, lock_fd: int) -> int:
     """Play one part."""
     if word == "crash":
         return 1 // 0
@@ -72,11 +77,15 @@ def act(word: str, ready_fd: int) -> int:
             ready_fd, b'{"ready": false, "code": "already_running", "detail": "already running", "pid": 7}\n'
         )
         return 3
+    while word == "slow" and not Path("go").exists():
+        time.sleep(0.02)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind("relayd.sock")
     listener.listen(128)
-    os.write(ready_fd, b'{"ready": true, "pid": 1}\n')
+    with suppress(BrokenPipeError):  # as the daemon does: its starter may be gone
+        os.write(ready_fd, b'{"ready": true, "pid": 1}\n')
     os.close(ready_fd)
+    os.close(lock_fd)
     while Path("relayd.sock").exists():
         time.sleep(0.02)
     return 0

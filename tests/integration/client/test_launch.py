@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from relayctl import launch, spawn
+from relayctl import launch, spawn, start_lock
 from relayctl.errors import HomeRefused, StartFailed
+from tests.waiting import eventually
 
 _ENVIRON = {
     "PATH": "/bin:/usr/bin",
@@ -93,7 +94,7 @@ def test_the_daemon_is_cut_off_from_its_starter(stage: Script) -> None:
     (told,) = _starts(home)
     assert told["session"]
     assert told["descriptors"] == []
-    assert told["arguments"][:5] == ["-P", "-m", "relayd", "--home", str(home)]
+    assert told["arguments"][:6] == ["-P", "-m", "relayd", "--home", str(home), "--on-demand"]
     kept = {
         name: value for name, value in told["environ"].items() if name not in ("PWD", "SHLVL", "_", "OLDPWD")
     }
@@ -134,7 +135,7 @@ def test_who_waited_for_a_failed_start_does_not_try_again(
 ) -> None:
     """Starters that waited report the holder's failure: many starters make one attempt."""
     home, told, arrived = stage("ready"), list[str](), threading.Event()
-    look = launch._last_failure
+    look = launch.last_failure
 
     def looked(path: str) -> tuple[int, int] | None:
         found = look(path)
@@ -146,7 +147,7 @@ def test_who_waited_for_a_failed_start_does_not_try_again(
             _ensure(home)
         told.append(str(failed.value))
 
-    monkeypatch.setattr(launch, "_last_failure", looked)
+    monkeypatch.setattr(launch, "last_failure", looked)
     lock = os.open(home / "start.lock", os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     waiting = threading.Thread(target=start)
@@ -157,6 +158,55 @@ def test_who_waited_for_a_failed_start_does_not_try_again(
     waiting.join()
     assert told == ["the daemon did not start: relay.db is damaged"]
     assert not (home / "starts").exists()
+
+
+def test_what_a_hook_noted_before_its_own_start_is_no_failure(stage: Script) -> None:
+    """A hook that died with the lock in hand leaves a note without a cause: the next starter just starts."""
+    home = stage("ready")
+    lock = start_lock.take(str(home))
+    assert lock is not None
+    starting = threading.Thread(target=_ensure, args=[home])
+    starting.start()
+    (home / "last-start.json").write_text(
+        '{"code": "start_unfinished", "detail": "a hook started the daemon"}'
+    )
+    os.close(lock)
+    starting.join()
+    assert len(_starts(home)) == 1
+
+
+def test_a_start_that_succeeded_is_no_failed_one(stage: Script) -> None:
+    """A cause that is gone when the lock is free was that of an earlier start."""
+    home = stage("ready")
+    (home / "last-start.json").write_text('{"code": "damaged", "detail": "relay.db is damaged"}')
+    lock = start_lock.take(str(home))
+    assert lock is not None
+    starting = threading.Thread(target=_ensure, args=[home])
+    starting.start()
+    (home / "last-start.json").unlink()
+    os.close(lock)
+    starting.join()
+    assert len(_starts(home)) == 1
+
+
+def test_the_daemon_keeps_the_start_lock_until_it_is_ready(
+    stage: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A starter that is interrupted does not leave the way free for a second start."""
+    home = stage("slow")
+
+    def interrupted(_reading: int, _deadline: float) -> bytes | None:
+        eventually((home / "starts").exists)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(spawn, "_read_line", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _ensure(home)
+    assert start_lock.take(str(home)) is None
+    (home / "go").touch()
+    eventually(lambda: start_lock.listens(str(home)))
+    lock = eventually(lambda: start_lock.take(str(home)))
+    os.close(lock)
 
 
 def test_a_daemon_that_is_leaving_is_waited_for(stage: Script) -> None:

@@ -47,7 +47,7 @@ def test_status_tells_the_pid(tmp_path: Path) -> None:
     done = run(home, "daemon", "status", "--json")
     assert (done.returncode, json.loads(done.stdout)) == (
         3,
-        {"home": str(home), "pid": None, "running": False},
+        {"home": str(home), "managed": None, "pid": None, "running": False},
     )
 
 

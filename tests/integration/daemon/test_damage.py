@@ -89,7 +89,7 @@ def test_damage_that_the_writer_finds_ends_the_daemon_with_78(start, home):
     assert "store_damaged" in events(home)
 
 
-QUICK = "import sys, relayd.daemon as d; d._WATCH_EVERY_S = 0.01; from relayd.__main__ import main; sys.exit(main())"
+QUICK = "import sys, relayd.loss as loss; loss._WATCH_EVERY_S = 0.01; from relayd.__main__ import main; sys.exit(main())"
 """Looks after its home without waiting for a minute."""
 
 

@@ -20,6 +20,7 @@ def run(*flags, env=None):
     return subprocess.run(
         [sys.executable, "-P", "-m", "relayd", *flags],
         env={**CLEAN, **(env or {})},
+        stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
         timeout=30,
@@ -37,14 +38,22 @@ def modes(home):
 def test_help_and_version():
     """`--help` names every flag and every exit status; `--version` is one line."""
     said = run("--help").stdout.decode()
-    for word in ("--home", "--ready-fd", "--listen-fd", "--foreground", "--version", "78", "RELAY_HOME"):
+    flags = "home ready-fd start-lock-fd listen-fd while-fd foreground on-demand launchd version"
+    for word in (*(f"--{flag}" for flag in flags.split()), "78", "RELAY_HOME"):
         assert word in said
     assert run("--version").stdout.decode() == f"relayd {relayd.__version__}\n"
 
 
 @pytest.mark.parametrize(
     "flags",
-    [("--hom", "/x"), ("--ready-fd", "x"), ("--ready-fd", "99"), ("--ready-fd", "9" * 20), ("extra",)],
+    [
+        ("--hom", "/x"),
+        ("--ready-fd", "x"),
+        ("--ready-fd", "99"),
+        ("--ready-fd", "9" * 20),
+        ("--while-fd", "0"),  # /dev/null, which is no pipe
+        ("extra",),
+    ],
 )
 def test_wrong_flags_are_refused(flags):
     """An unknown or shortened flag, and a descriptor that is not open, end with 2 and the usage."""
@@ -141,12 +150,13 @@ def test_a_second_signal_does_not_wait(start, home):
 
 
 def test_everything_is_private_whatever_the_umask(start, tmp_path):
-    """With umask 000 every directory is 0700 and every file 0600, the socket too."""
+    """With umask 000 every directory is 0700 and every file 0600, the socket too; what hooks run is 0700."""
     home = tmp_path / "made" / "too" / "home"
     daemon = start(home, umask=0)
     with daemon.client() as client:
         client.ask("POST", "/v1/events", b"[]")
     found = modes(home)
+    assert found.pop("bin/relay-hook", 0o700) == 0o700
     assert {mode for name, mode in found.items() if (home / name).is_dir()} == {0o700}
     assert {mode for name, mode in found.items() if not (home / name).is_dir()} == {0o600}
     assert {"relayd.sock", "relayd.lock", "relay.db", "relay.db-wal", "logs/relayd.log"} <= found.keys()

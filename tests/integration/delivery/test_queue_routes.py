@@ -15,12 +15,9 @@ import pytest
 
 from relay_queue.limits import RETRY_WINDOW_MS, Limits
 from relayd.api.app import App, all_routes
-from relayd.config import Config, LogConfig
 from relayd.events import EventsStored, HeadReleased
-from relayd.log import open_log
-from relayd.services import Services
 from relayd.testing import ScriptedServer, Step, scripted_server
-from tests.house import Clock, House, event, house, spread
+from tests.house import Clock, House, event, house, services_of, spread
 
 
 class Client:
@@ -45,23 +42,7 @@ class Client:
 async def asking(path: Path, **how: Any) -> AsyncGenerator[Client]:
     """The application of a daemon in this process."""
     async with house(path, **how) as home:
-        config = Config(log=LogConfig(foreground=True))
-        services = Services(
-            home=home.home,
-            config=config,
-            log=open_log(config.log, home.home, {}),
-            bus=home.bus,
-            registry=home.registry,
-            dispatcher=home.dispatcher,
-            credentials=home.credentials,
-            store=home.store,
-            receiver=home.receiver,
-            feed=home.feed,
-            home_id=home.home.home_id,
-            stopping=anyio.Event(),
-            stop=lambda _: None,
-        )
-        transport = httpx.ASGITransport(App(services, all_routes()))
+        transport = httpx.ASGITransport(App(services_of(home), all_routes()))
         async with httpx.AsyncClient(transport=transport, base_url="http://relayd") as http:
             yield Client(http, home)
 

@@ -11,12 +11,15 @@ _OURS_TO_PREVENT = {
     "ack_refused",
     "config_refused",
     "head_too_large",
+    "hook_refused",
     "media_type_refused",
     "method_not_allowed",
     "not_found",
+    "other_home",
     "parameter_refused",
     "payload_too_large",
     "request_unreadable",
+    "spool_behind",
     "unknown_queue",
 }
 # No daemon says it of itself.

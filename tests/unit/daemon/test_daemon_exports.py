@@ -25,6 +25,14 @@ MODULES = [
     "api.body",
     "api.problem",
     "api.response",
+    "projects.directory",
+    "projects.git",
+    "projects.git_config",
+    "projects.place",
+    "projects.remote",
+    "projects.rules_file",
+    "projects.slug",
+    "projects.small_file",
 ]
 
 

@@ -54,6 +54,13 @@ def test_every_setting_has_its_variable(tmp_path):
     assert same == []
 
 
+def test_ignored_paths_are_checked_at_the_start(tmp_path):
+    """A pattern that could never match does not wait for the first hook; the error names it by its number."""
+    file = written(tmp_path, '[capture]\nignore_paths = ["*.pem", "!keep"]\n')
+    with pytest.raises(ConfigRefused, match=r"^capture\.ignore_paths: pattern 2 must not begin with !"):
+        load(file, {})
+
+
 def test_blank_and_foreign_variables_are_ignored(tmp_path):
     """A blank variable is unset, and those of clients and hooks are not ours to judge."""
     given = {"RELAY_STOP_GRACE_S": " ", "RELAY_AUTOSTART": "0", "RELAY_NO_DAEMON": "1"}

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import pkgutil
 import re
 import tomllib
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ import msgspec
 import pytest
 from starlette.routing import Route
 
+import relayd
+import relayd.daemon  # with everything that publishes a happening
 from relay_queue.envelope import parse
 from relay_queue.status import Status
 from relayctl.cli.section import SECTIONS
@@ -122,6 +125,8 @@ def test_every_setting_is_listed():
 
 def test_every_happening_is_listed_with_its_level():
     """The table in docs/architecture.md is what relayd can publish."""
+    for module in pkgutil.walk_packages(relayd.__path__, "relayd."):
+        importlib.import_module(module.name)  # some happenings stand beside what publishes them
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (\w+) \|$", page("docs/architecture.md"), re.MULTILINE))
     assert rows == {happening.__name__: happening.level for happening in Happening.__subclasses__()}
 
@@ -131,7 +136,7 @@ def test_every_command_and_option_is_listed():
     text = page("docs/cli.md")
     for path, command in all_commands():
         group, _, verb = path.partition(" ")
-        (row,) = re.findall(rf"^\| `{group}\b[^`]*{verb}\b[^`]*` \| .*$", text, re.MULTILINE)
+        (row,) = re.findall(rf"^\| `{group}\b[^`]*\b{verb}\b[^`]*` \| .*$", text, re.MULTILINE)
         own = [option for option in command.params if isinstance(option, click.Option)]
         for option in own:
             if not {"--json", "--queue-dir"}.intersection(option.opts):

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from relayd.receiver.excerpt import MAX_CHARACTERS, _Scrubber, excerpt_of
-from relayd.receiver.scrub import MARK
+from relayd.text.scrub import MARK
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0"
 

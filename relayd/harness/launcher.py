@@ -1,0 +1,140 @@
+"""What agent CLIs run: a launcher, the hook it runs, and the hook's byte code, kept current in the home's `bin/`."""
+
+import marshal
+import os
+import sys
+from collections.abc import Sequence
+from importlib.resources import files
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+from pathlib import Path
+from types import CodeType
+from typing import ClassVar
+
+from relay_queue.errors import OutboxError
+from relay_queue.private import ensure_private_dir
+from relayd.events import Bus, Happening, Level
+from relayd.home import VARIABLE, Home
+
+__all__ = ("LauncherFailed", "keep", "keep_and_tell")
+
+_LAUNCHER = b"""\
+#!/bin/sh
+# Written by relayd when it starts. Agent CLIs are told this path: it stays as it is.
+python=%(python)b
+bin=%(bin)b
+[ -f "$python" ] && [ -x "$python" ] || exit 0
+trap '' HUP INT TERM
+exec "$python" -IS -c '
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+try:
+    from relay_hook import main
+    main()
+except BaseException:
+    pass
+' "$bin" "$@" 2>/dev/null
+"""
+_MODULES = ("hook_fallback", "hook")
+"""What the hook is made of; first what the other one loads."""
+_UNCHECKED = (1).to_bytes(4, "little")
+"""Flags of byte code that is used whatever the source beside it: it is we who keep both."""
+
+
+class LauncherFailed(Happening, frozen=True):
+    """What agent CLIs run could not be written; what was there before stays in use."""
+
+    level: ClassVar[Level] = "warning"
+
+    detail: str
+
+
+def keep_and_tell(home: Home, pass_env: Sequence[str], bus: Bus) -> None:
+    """Do as `keep`, but let a failure be one line of the log: a daemon without hooks is better than none."""
+    try:
+        keep(home, pass_env)
+    except (OSError, OutboxError) as error:
+        detail = error.strerror if isinstance(error, OSError) else str(error)
+        bus.publish(LauncherFailed(detail or type(error).__name__))
+
+
+def keep(home: Home, pass_env: Sequence[str]) -> None:
+    """Write what is missing or not as this version and this interpreter want it.
+
+    Each file is replaced whole, after all that it needs, so that a hook that runs meanwhile finds that.
+
+    Args:
+        home: Furnished, its lock held.
+        pass_env: Names of variables that a daemon started by a hook inherits beside the usual ones.
+
+    Raises:
+        OSError: A file cannot be written.
+        DirectoryRefused: The directory of the byte code is not private.
+        StorageFailed: The disk does not take that directory.
+    """
+    cache = home.bin / "__pycache__"
+    ensure_private_dir(cache, create=True, variable=VARIABLE)
+    for stray in (*home.bin.glob(".*.tmp"), *cache.glob(".*.tmp")):
+        stray.unlink(missing_ok=True)
+    for name in _MODULES:
+        _keep_module(name, home.bin / f"relay_{name}.py")
+    _keep_file(home.bin / "pass-env", "".join(f"{name}\n" for name in pass_env).encode(), 0o600)
+    _keep_file(home.bin / "relay-hook", _launcher(home.bin), 0o700)
+
+
+def _launcher(directory: Path) -> bytes:
+    return _LAUNCHER % {b"python": _quoted(sys.executable), b"bin": _quoted(directory)}
+
+
+def _quoted(path: str | Path) -> bytes:
+    """Write a path as one word of `sh`, whatever bytes it has."""
+    return b"'" + os.fsencode(path).replace(b"'", rb"'\''") + b"'"
+
+
+def _keep_module(name: str, path: Path) -> None:
+    source = files("relayctl").joinpath(f"{name}.py").read_bytes()
+    _keep_file(path, source, 0o600)
+    _keep_byte_code(Path(cache_from_source(path, optimization="")), source, path)
+
+
+def _keep_byte_code(path: Path, source: bytes, named: Path) -> None:
+    """Compile a module, unless what is there is whole and of this source and interpreter."""
+    head = MAGIC_NUMBER + _UNCHECKED + source_hash(source)
+    there = _read(path)
+    if there is None or not there.startswith(head) or not _is_code(there[len(head) :]):
+        code = compile(source, os.fspath(named), "exec", dont_inherit=True, optimize=2)
+        _replace(path, head + marshal.dumps(code), 0o600)
+
+
+def _is_code(text: bytes) -> bool:
+    """Tell byte code from what a crash may have left of it, with which every hook would fail in silence."""
+    try:
+        return isinstance(marshal.loads(text), CodeType)  # noqa: S302 - our own file, in a directory of ours alone
+    except (EOFError, ValueError, TypeError):
+        return False
+
+
+def _keep_file(path: Path, content: bytes, mode: int) -> None:
+    if _read(path) != content or path.lstat().st_mode & 0o7777 != mode:
+        _replace(path, content, mode)
+
+
+def _read(path: Path) -> bytes | None:
+    """Read a regular file; None if there is none."""
+    if path.is_symlink() or not path.is_file():
+        return None
+    return path.read_bytes()
+
+
+def _replace(path: Path, content: bytes, mode: int) -> None:
+    aside = path.with_name(f".{path.name}.tmp")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, for its mode
+            os.fchmod(descriptor, mode)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        aside.replace(path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise

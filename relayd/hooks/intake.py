@@ -1,0 +1,106 @@
+"""Taking calls of hooks: from what an agent CLI said to an event on disk, and to what the hook is to print."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import anyio
+
+from relay_queue.errors import OutboxError
+from relayd.deposit import Deposit
+from relayd.events import Bus
+from relayd.harness.clean import Cleaner
+from relayd.hooks.backlog import Backlog
+from relayd.hooks.call import HookCall
+from relayd.hooks.filing import Filing
+from relayd.hooks.queue_choice import QueueChoice
+from relayd.hooks.sieve import Kept, Sieve
+from relayd.hooks.spool import Spool
+
+if TYPE_CHECKING:
+    from relayd.home import Home
+    from relayd.log import Log
+    from relayd.projects.directory import Directories
+    from relayd.queues import QueueRegistry
+    from relayd.store import RelayStore
+
+__all__ = ("HookIntake",)
+
+_NOTHING = b""
+
+
+class HookIntake:
+    """Takes calls of hooks, the spooled ones first.
+
+    Attributes:
+        backlog: What the spool holds.
+
+    Args:
+        home: Holds the spool.
+        registry: The queues.
+        store: Knows links and sessions.
+        directories: Which directories are linked to a project.
+        cleaner: Leaves out what must not be stored.
+        deposit: Puts events into queues.
+        bus: Told of what happens.
+        log: Told of faults of ours.
+        stopping: Set once the daemon is leaving.
+    """
+
+    def __init__(
+        self,
+        *,
+        home: Home,
+        registry: QueueRegistry,
+        store: RelayStore,
+        directories: Directories,
+        cleaner: Cleaner,
+        deposit: Deposit,
+        bus: Bus,
+        log: Log,
+        stopping: anyio.Event,
+    ) -> None:
+        self._store = store
+        self._sieve = Sieve(directories, cleaner)
+        self._filing = Filing(QueueChoice(registry, store, bus), deposit)
+        self.backlog = Backlog(
+            spool=Spool(home.spool),
+            sieve=self._sieve,
+            filing=self._filing,
+            store=store,
+            bus=bus,
+            log=log,
+            stopping=stopping,
+        )
+
+    async def take(self, call: HookCall) -> bytes:
+        """Take one call; return, once its event is on disk, what the hook is to print.
+
+        Raises:
+            HookRefused: The call breaks a rule, or its session belongs to another agent.
+            SpoolBehind: Older events must be taken in first, and cannot be now.
+            LimitReached, OutboxError: Nothing was stored.
+        """
+        try:
+            kept = await self._sieve.one(call)
+            if kept is not None:
+                await self._keep(kept)
+        finally:
+            await self._note(call)
+        return await self._words(call, kept)
+
+    async def _keep(self, kept: Kept) -> None:
+        await self.backlog.before_newer()
+        directory = await self._filing.choice.choose(kept)
+        self.backlog.check_order(kept, directory)
+        await self._filing.put(kept, directory)
+
+    async def _words(self, call: HookCall, kept: Kept | None) -> bytes:  # noqa: ARG002 -- the seam for what follows
+        """Find what the agent is to be told at this point; nothing yet."""
+        return _NOTHING
+
+    async def _note(self, call: HookCall) -> None:
+        """Remember that this hook ran; an event must not fail for that."""
+        with suppress(OutboxError):
+            await self._store.hooks.see(call.cli, call.event, call.at_ms)
