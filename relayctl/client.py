@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from relayctl import __version__, _wire
 from relayctl.daemon import Daemon, find, target
-from relayctl.errors import (
-    AnswerLost,
-    CommandFailed,
-    DaemonNeeded,
-    DaemonSilent,
-    ForeignProtocol,
-    Refused,
-    ServiceDown,
-    StartFailed,
-    StartUnfinished,
-)
+from relayctl.errors import AnswerLost, DaemonNeeded, Refused, ServiceDown
 from relayctl.home import absolute, default_queue, home_path
 
 if TYPE_CHECKING:
@@ -75,6 +65,11 @@ class Client:
             self._home = home_path(self.environ)
         return self._home
 
+    @property
+    def found_home(self) -> str | None:
+        """The home, if it was needed so far; looking for it may fail."""
+        return self._home
+
     def queue_dir(self, named: str | None) -> str:
         """Tell which directory is meant: the one named, made absolute, or the home's default queue.
 
@@ -125,70 +120,9 @@ class Client:
 
         if manager := manager_of(self.home):
             return self._of_the_service(manager)
-        return self.start()
+        from relayctl.control import start
 
-    def start(self) -> Daemon:
-        """Start a daemon if none runs, whatever RELAY_AUTOSTART says; through the service manager if there is one."""
-        from relayctl import launch, managed
-
-        deadline = time.monotonic() + launch.START_TIMEOUT_S
-        if manager := managed.manager_of(self.home):
-            return self.find() or self._through(lambda: managed.start(manager, self.environ))
-        while time.monotonic() < deadline:
-            launch.ensure(self.home, self.environ)
-            if daemon := self.find():
-                return daemon
-            time.sleep(_LEAVING_POLL_S)  # the one that listened was leaving
-        raise StartUnfinished(launch.START_TIMEOUT_S)
-
-    def stop(self) -> int | None:
-        """Stop whichever daemon holds the home, and the service first if there is one.
-
-        Returns:
-            Its process, which has ended; None if there was none.
-
-        Raises:
-            StillRunning: It did not end in time.
-            CommandFailed: The service manager did not stop it.
-        """
-        from relayctl import leave, managed
-
-        pid = self._holder()
-        if manager := managed.manager_of(self.home):
-            watch = None if pid is None else leave.Watch(pid)
-            self.forget()
-            managed.stop(manager, self.environ)
-            if watch is not None and manager == "systemd" and self._holder() == pid:
-                watch.terminate()  # systemd has waited for its own: this one was started in another way
-            if watch is not None:
-                watch.wait()
-            return pid
-        if self._daemon is not None:
-            leave.stop(self._daemon)
-            self.forget()
-        elif pid is not None:
-            leave.terminate(pid)
-        return pid
-
-    def restart(self) -> Daemon:
-        """Stop the daemon if one runs, then start the installed version; a service's socket stays open meanwhile."""
-        from relayctl import managed
-
-        if manager := managed.manager_of(self.home):
-            return self._through(lambda: managed.restart(manager, self.environ))
-        self.stop()
-        return self.start()
-
-    def _holder(self) -> int | None:
-        """Name the process of the daemon that holds the home; the connection is kept if it is a usual one."""
-        from relayctl import leave
-
-        try:
-            if found := self.find():
-                return found.pid
-        except (DaemonSilent, ForeignProtocol):
-            pass  # of this home all the same: its lock says which process it is
-        return leave.holder(self.home)
+        return start(self)
 
     @property
     def _may_start(self) -> bool:
@@ -227,26 +161,6 @@ class Client:
             if daemon := self.find():
                 return daemon
         raise ServiceDown(self.home, manager)
-
-    def _through(self, command: Callable[[], None]) -> Daemon:
-        """Have the service manager start a daemon, and wait until one answers that is another than before."""
-        from relayctl import launch
-
-        before, failure = self._holder(), launch.last_failure(self.home)
-        self.forget()
-        try:
-            command()
-        except CommandFailed as error:
-            if launch.last_failure(self.home) not in (None, failure):
-                raise StartFailed(launch.last_cause(self.home)) from error
-            raise
-        deadline = time.monotonic() + launch.START_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if (daemon := self.find()) and daemon.pid != before:
-                return daemon
-            self.forget()
-            time.sleep(_LEAVING_POLL_S)
-        raise StartUnfinished(launch.START_TIMEOUT_S, before)
 
     def ask(
         self,

@@ -26,6 +26,8 @@ __all__ = ("Daemon", "checked", "find", "target")
 
 # The answer to /v1/health needs no disk, so a daemon that takes longer is stuck.
 _HEALTH_TIMEOUT_S = 10.0
+# What a number of a process fits into.
+_MAX_PID = (1 << 31) - 1
 
 
 class Daemon:
@@ -138,6 +140,8 @@ def checked(home: str, connection: _wire.Connection) -> Daemon:
         raise ForeignProtocol(health["protocol"], health.get("version"))
     if health.get("home_id") != home_id(home):
         raise ForeignDaemon(home)
+    if not _is_process(health.get("pid")):
+        raise _wire.BadAnswer
     if not health.get("ready"):  # it is leaving, and would only refuse
         raise _wire.Gone
     return Daemon(home, connection, health)
@@ -149,6 +153,11 @@ def target(path: str, query: Mapping[str, str | int | None] | None = None) -> st
         f"{name}={_wire.quote(str(value))}" for name, value in (query or {}).items() if value is not None
     ]
     return f"{path}?{'&'.join(pairs)}" if pairs else path
+
+
+def _is_process(pid: object) -> bool:
+    """Tell whether this is the number of one process, since signals may go to it: 0 and less are whole groups."""
+    return type(pid) is int and 0 < pid <= _MAX_PID
 
 
 def _refuse(status: int, body: bytes) -> None:

@@ -123,7 +123,7 @@ def _begin(
             return spawn(home, environ, deadline, options, (listening.fileno(), reading))
 
         deadline = time.monotonic() + START_TIMEOUT_S
-        process = until_free(attempt, deadline)
+        process = until_free(home, attempt, deadline)
         if process is None:
             return None
         undo.pop_all()

@@ -1,10 +1,12 @@
 """What a command can fail with; each is one line for the user and, mostly, what to do next.
 
+The tree is whole here; those marked with * are in `service_errors.py`.
+
 ClientError
 ├── DaemonNeeded        none runs and RELAY_AUTOSTART=0 forbids to start one
 ├── ServiceDown         a service is installed, and its daemon does not answer
-├── CommandFailed       a command of the service manager is missing or failed
-├── ChangeUnfinished    a service was installed or removed in part only
+├── CommandFailed*      a command of the service manager is missing or failed
+├── ChangeUnfinished*   a service was installed or removed in part only
 ├── StartFailed         a daemon was started and did not become ready
 │   └── StartUnfinished     within the time a start may take
 ├── ForeignDaemon       the socket belongs to the daemon of another home
@@ -16,16 +18,17 @@ ClientError
 └── BadInput            something of the caller's cannot be used
     ├── HomeRefused         the home cannot be made or written to
     ├── PathRefused         a path names nothing that could be used
+    ├── NameRefused         no queue can have a name
     ├── FileTooLarge        an input file is over its limit
     ├── TokenRefused        a token that no header can carry
     ├── QueueRefused        a directory is no queue that could be read
-    ├── ServiceRefused      a service cannot be installed or removed as asked; nothing was changed
-    │   ├── NoServiceManager    its command is not there
-    │   ├── ManagerSilent       its command is there, and reaches nobody
-    │   ├── ForeignFile         a file of somebody else's is in the way
-    │   ├── OtherHomesService   the service that is installed is another home's
-    │   ├── NoTemplate          the package came without its templates
-    │   └── PathUnfit           a path that no unit can carry
+    ├── ServiceRefused*     a service cannot be installed or removed as asked; nothing was changed
+    │   ├── NoServiceManager*   its command is not there
+    │   ├── ManagerSilent*      its command is there, and reaches nobody
+    │   ├── ForeignFile*        a file of somebody else's is in the way
+    │   ├── OtherHomesService*  the service that is installed is another home's
+    │   ├── NoTemplate*         the package came without its templates
+    │   └── PathUnfit*          a path that no unit can carry
     ├── BackupRefused       a copy of a queue cannot be written
     ├── CopyRefused         a copy of events cannot be written
     ├── RulesRefused        a repository's rules.json cannot be used
@@ -44,29 +47,21 @@ __all__ = (
     "AnswerLost",
     "BackupRefused",
     "BadInput",
-    "ChangeUnfinished",
     "ClientError",
-    "CommandFailed",
     "CopyRefused",
     "DaemonNeeded",
     "DaemonSilent",
     "FileTooLarge",
     "ForeignDaemon",
-    "ForeignFile",
     "ForeignProtocol",
     "HomeRefused",
-    "ManagerSilent",
+    "NameRefused",
     "NoLog",
-    "NoServiceManager",
-    "NoTemplate",
-    "OtherHomesService",
     "PathRefused",
-    "PathUnfit",
     "QueueRefused",
     "Refused",
     "RulesRefused",
     "ServiceDown",
-    "ServiceRefused",
     "StartFailed",
     "StartUnfinished",
     "StillRunning",
@@ -114,45 +109,6 @@ class ServiceDown(ClientError):
         )
 
 
-class CommandFailed(ClientError):
-    """A command of the service manager is missing or failed.
-
-    Args:
-        command: With its arguments.
-        reason: What it said, or why it did not run.
-
-    Attributes:
-        spelt: The command as one types it.
-    """
-
-    def __init__(self, command: Sequence[str], reason: str) -> None:
-        import shlex
-
-        self.spelt = shlex.join(command)
-        more = "`relayctl service status` shows what is installed"
-        if command[0] == "systemctl":
-            more = "`journalctl --user -u relayd.service -n 50` may say more"
-        super().__init__(f"`{self.spelt}` failed: {reason}", hint=more)
-
-
-class ChangeUnfinished(ClientError):
-    """A service was installed or removed in part only.
-
-    Args:
-        cause: What went wrong.
-        done: The steps that were made.
-        left: Those that were not, the one that failed first.
-        by_hand: Commands that make up for them; what no command does is left out.
-    """
-
-    def __init__(
-        self, cause: str, *, done: Sequence[str], left: Sequence[str], by_hand: Sequence[str]
-    ) -> None:
-        told = [f"done:     {step}" for step in done] + [f"not done: {step}" for step in left]
-        by_hand = [*by_hand, "or correct the cause and repeat the command"]
-        super().__init__(cause, details=told, hint="by hand: " + "; ".join(by_hand))
-
-
 class StartFailed(ClientError):
     """A daemon was started and did not become ready."""
 
@@ -165,15 +121,24 @@ class StartUnfinished(StartFailed):
 
     Args:
         waited_s: That time.
-        holder: The process that holds the home without listening, if one does.
+        holder: The daemon that holds the home without listening, if one does.
+        blocker: The process that kept every daemon from starting all the while, if it is known.
+        lock: What it holds.
     """
 
-    def __init__(self, waited_s: float, holder: object = None) -> None:
-        held = f", and process {holder} holds the home" if holder else ""
-        super().__init__(
-            f"nothing answers after {waited_s:.0f} s{held}",
-            hint="`relayctl daemon logs` shows what it does; `relayctl daemon restart` ends it and starts another",
+    def __init__(
+        self, waited_s: float, holder: object = None, *, blocker: int | None = None, lock: str = "start.lock"
+    ) -> None:
+        told = f"nothing answers after {waited_s:.0f} s"
+        hint = (
+            "`relayctl daemon logs` shows what it does; `relayctl daemon restart` ends it and starts another"
         )
+        if holder:
+            told += f", and process {holder} holds the home"
+        if blocker:
+            told += f"; process {blocker} holds {lock}, which keeps all others from starting a daemon"
+            hint = f"if that process hangs, end it: `kill -9 {blocker}`"
+        super().__init__(told, hint=hint)
 
 
 class ForeignDaemon(ClientError):
@@ -264,6 +229,16 @@ class PathRefused(BadInput):
         super().__init__(f"{named_by}: {rule}")
 
 
+class NameRefused(BadInput):
+    """No queue can have this name."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "--queue: a name is 1 to 80 of a-z, 0-9, `.` and `-`, a letter or digit first",
+            hint="`relayctl queue list` shows the names; --queue-dir takes a directory",
+        )
+
+
 class FileTooLarge(BadInput):
     """An input file is over its limit; it was not sent."""
 
@@ -296,78 +271,6 @@ class QueueRefused(BadInput):
     def __init__(self, told: str, code: str = "") -> None:
         super().__init__(told)
         self.code = code
-
-
-class ServiceRefused(BadInput):
-    """A service cannot be installed or removed as asked; nothing was changed."""
-
-    def __init__(self, reason: str, *, hint: str) -> None:
-        super().__init__(f"{reason}; nothing was changed", hint=hint)
-
-
-class NoServiceManager(ServiceRefused):
-    """The command of the service manager is not there."""
-
-    def __init__(self, command: str) -> None:
-        super().__init__(
-            f"there is no {command} here",
-            hint="clients start the daemon by themselves; "
-            "`relayctl service install --print` shows the files for a manager elsewhere",
-        )
-
-
-class ManagerSilent(ServiceRefused):
-    """The service manager's command is there and reaches no manager, as in a container or under `su`."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"systemd does not answer: {reason}",
-            hint="log in as this user, not through su or sudo; until then clients start the daemon by themselves",
-        )
-
-
-class ForeignFile(ServiceRefused):
-    """A file that relayctl did not write is where one of its own belongs."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"{path} is there and was not written by relayctl",
-            hint="move it away, or write over it with --force",
-        )
-
-
-class OtherHomesService(ServiceRefused):
-    """A user has one service, and it is another home's.
-
-    Args:
-        home: That home; empty if its files do not name it.
-    """
-
-    def __init__(self, home: str) -> None:
-        super().__init__(
-            f"the service that is installed is for {f'the home {home}' if home else 'a home that it does not name'}",
-            hint="`relayctl service uninstall` with its RELAY_HOME removes it; --force does it from here",
-        )
-
-
-class NoTemplate(ServiceRefused):
-    """The package came without a template of its service."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"the template {name} is not installed with this package",
-            hint="install relayd anew: the templates belong into share/relayd of its environment",
-        )
-
-
-class PathUnfit(ServiceRefused):
-    """A path with control characters: no unit can carry it."""
-
-    def __init__(self, named_by: str) -> None:
-        super().__init__(
-            f"the path of {named_by} holds control characters, which a unit cannot carry",
-            hint="choose another one",
-        )
 
 
 class BackupRefused(BadInput):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 
 from relayctl.errors import ClientError, Refused
@@ -47,48 +48,80 @@ HINTS = {
     "queue_closed": "try again in a moment",
     "queue_full": "deliver first: `relayctl flush --all{queue}`; nothing was stored",
     "queue_owned": "another daemon has this queue open: use its RELAY_HOME, or stop it",
-    "refused": "`relayctl queue held{queue}` shows it; `queue retry` sends it again, `queue discard` gives it up",
+    "refused": (
+        "is it this event, or the server? `relayctl queue held{queue}` shows it; "
+        "`queue retry` sends it again, `queue discard` gives it up"
+    ),
     "replay_protection_full": "receipts are kept for 30 days; use another --queue-dir until then",
     "schema_refused": "a newer version or another program wrote it: upgrade relayd, or name another --queue-dir",
     "session_table_full": "sessions are forgotten after 30 days of rest; use another --queue-dir until then",
     "stopping": "try again in a moment",
     "storage_failed": "is the disk full or read-only? `relayctl doctor` looks",
-    "unavailable": "the events stay queued; `relayctl status{queue}` shows when they are tried again",
+    "unavailable": "the events stay queued; `relayctl status{queue}` shows the server's address and the next attempt",
     "unknown_event": "`relayctl queue held{queue}` lists the keys",
     "upgrade_pending": "try again in a minute; `relayctl daemon restart` changes to the installed version at once",
     "unreached": "is the server running, and its address right? `relayctl status{queue}` shows it; the events stay queued",
 }
 
 
-_NAME_IT = "name the queue with --queue-dir; `relayctl queue list` shows the queues"
+_NAME_IT = "name the queue with --queue or --queue-dir; `relayctl queue list` shows the queues"
+_PUT_IT_BACK = "was a queue here? Put it back: it is never made anew; `relayctl queue list` shows the queues"
 _OF_A_SESSION = "a session stays with its agent: name the same agent, or another session_id"
 
 
-def hint_for(code: str, queue_dir: str | None = None) -> str:
+def hint_for(code: str, queue_dir: str | None = None, home: str | None = None) -> str:
     """Tell what to do about a problem, or nothing.
 
     Args:
         code: The problem's.
-        queue_dir: How the user named the queue it is about; None if they did not.
+        queue_dir: How the user named the directory of the queue it is about; None if they did not.
+        home: Whose queues are known by their names; None if it is not known.
     """
-    if code == "not_a_queue" and queue_dir is None:
-        return _NAME_IT
-    return HINTS.get(code, "").replace(_QUEUE, queue_option(queue_dir))
+    usual = HINTS.get(code, "").replace(_QUEUE, queue_option(queue_dir, home))
+    return _of_no_queue(usual, queue_dir, home) if code == "not_a_queue" else usual
 
 
-def hint_of(error: ClientError, queue_dir: str | None = None) -> str:
+def hint_of(error: ClientError, queue_dir: str | None = None, home: str | None = None) -> str:
     """Tell what to do about a failure: its own hint, or else that of its code."""
     if error.hint:
         return error.hint
-    usual = hint_for(error.code, queue_dir)
+    usual = hint_for(error.code, queue_dir, home)
     if isinstance(error, Refused) and error.code == "identity_conflict":
         return _of_a_conflict(error.problem, usual)
     return usual
 
 
-def queue_option(queue_dir: str | None) -> str:
-    """Spell the option that names a queue as the user did, a blank before it; empty if they did not."""
-    return "" if queue_dir is None else f" --queue-dir {shlex.quote(queue_dir)}"
+def queue_option(queue_dir: str | None, home: str | None = None) -> str:
+    """Spell the option that names a queue, a blank before it; empty if it was not named.
+
+    Args:
+        queue_dir: Its directory; what is relative is shown as it is.
+        home: A queue in it goes by its name.
+    """
+    if queue_dir is None:
+        return ""
+    name = _name(queue_dir, home)
+    return f" --queue {name}" if name else f" --queue-dir {shlex.quote(queue_dir)}"
+
+
+def _name(queue_dir: str, home: str | None) -> str | None:
+    from relayctl.queue_names import name_in
+
+    whole = os.path.expanduser(queue_dir).rstrip("/")
+    return name_in(home, whole) if home is not None and whole.startswith("/") else None
+
+
+def _of_no_queue(usual: str, queue_dir: str | None, home: str | None) -> str:
+    """Tell what to do about a directory that is no queue; in the home only the daemon makes them, mostly."""
+    from relayctl.queue_names import names_in
+
+    if queue_dir is None:
+        return _NAME_IT
+    if _name(queue_dir, home):
+        return _PUT_IT_BACK
+    if home is not None and queue_dir in names_in(home):
+        return f"a queue of this home has that name: `--queue {queue_dir}`"
+    return usual
 
 
 def _of_a_conflict(problem: Mapping[str, Any], usual: str) -> str:

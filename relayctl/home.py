@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -19,8 +20,10 @@ __all__ = (
     "home_fault",
     "home_id",
     "home_path",
+    "in_the_way",
     "last_start_path",
     "log_path",
+    "open_at_once",
 )
 
 OTHER_HOME = "set RELAY_HOME to a directory of yours that can be written to"
@@ -90,6 +93,11 @@ def _closing(home: str, mode: int) -> str:
     return f"chmod 700 {shlex.quote(home)}"
 
 
+def in_the_way(error: OSError) -> bool:
+    """Tell whether a file could not be opened since something else has its name: a directory, a link, a pipe."""
+    return error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO)
+
+
 def default_queue(home: str) -> str:
     """Name the directory of the queue that is meant when none is named."""
     return f"{home}/queue/default"
@@ -103,6 +111,15 @@ def log_path(home: str) -> str:
 def last_start_path(home: str) -> str:
     """Name the file a failed start leaves behind."""
     return f"{home}/last-start.json"
+
+
+def open_at_once(path: str, flags: int) -> int:
+    """Open a file (an `opener` of `open`); with a pipe in its place, do not wait for its other side.
+
+    Raises:
+        OSError: It cannot be opened, or would be written to and is a pipe that nobody reads.
+    """
+    return os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
 
 
 def absolute(path: str, named_by: str) -> str:

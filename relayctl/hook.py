@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     import _signal
 
-__all__ = ("Hook", "Watch", "main")
+__all__ = ("Hook", "Watch", "main", "root_of")
 
 _leave = posix._exit  # pyright: ignore[reportPrivateUsage] # noqa: SLF001 - the one public way to it is `os`
 
@@ -41,8 +41,10 @@ _MAX_INPUT_BYTES = 8 << 20
 _MAX_HEAD_BYTES = 64 << 10
 _MAX_PRINTED_BYTES = 1 << 20
 _MAX_SMALL_FILE_BYTES = 64 << 10
+_MAX_PATH_BYTES = 4096
 _QUIET_S = 0.05  # after a closing brace: some agents keep standard input open
 _RING_AGAIN_S = 0.01  # a signal that comes just before a system call does not interrupt it
+_BEHIND_S = 5.0  # for what is left to do when the agent waits no longer
 _AGENT_OFF_S = 0.005  # from the agent's fork to the first processor time that is counted as ours
 
 
@@ -78,21 +80,24 @@ class Hook:
         """Take what the agent says to where it belongs."""
         if self.cli == "claude" and self.under_grok:
             return  # Grok runs the hooks of Claude Code too, beside its own
-        nothing = _fill_standard_streams()
-        self.watch.begin()
+        self.watch.begin(_fill_standard_streams())
         place = _place(self.environ)
-        root = _root_of(place, self.environ.get(b"HOME", b""))
+        root = root_of(place, self.environ.get(b"HOME", b""))
         if root is None:
             return
-        payload = self.watch.read_input(nothing)
+        if not (self.captured_elsewhere or self.guarded):
+            self.watch.at_the_end = (_count_late, self.home)
+        payload = self.watch.read_input()
         posix.chdir(self.home)  # the path of a socket may have about 100 bytes
         if payload is None:
+            self.watch.at_the_end = None
             self.fallback().drop_large()
             return
         request = self.request(payload, place, root)
         why, answer = self.post(request)
         if why:
             answer = self.fallback().keep(request, why)
+        self.watch.at_the_end = None
         _quietly(_write, 1, answer)
 
     def request(self, payload: bytes, place: bytes, root: bytes) -> bytes:
@@ -130,20 +135,25 @@ class Hook:
 
 
 class Watch:
-    """The time a hook has: it waits for no more than its share, and ends the process when all of it is over."""
+    """The time a hook has: it waits for no more than its share, and ends for the agent when all of it is over."""
 
     def __init__(self, began: float, time_s: float) -> None:
         self.began = began
         self.end = began + time_s
         self.input_ends = began + time_s / 2
         self.give_up = self.end - min(time_s / 4, 0.3)  # the rest is the spool's
-        self.at_the_end: tuple[Callable[..., None], *tuple[str, ...]] | None = None
+        self.at_the_end: tuple[Callable[..., None], *tuple[str | bytes, ...]] | None = None
         self.nothing = self.reading = -1
         self.waits_until = 0.0
-        self.interrupted = False
+        self.interrupted = self.is_behind = False
 
-    def begin(self) -> None:
-        """Start to watch; from now on nobody but the watch ends the hook, for agents kill theirs when they leave."""
+    def begin(self, nothing: int) -> None:
+        """Start to watch; from now on nobody but the watch ends the hook, for agents kill theirs when they leave.
+
+        Args:
+            nothing: A descriptor of /dev/null.
+        """
+        self.nothing = nothing
         for wish in (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT):
             _signal.signal(wish, _signal.SIG_IGN)
         _signal.signal(_signal.SIGALRM, self.ring)
@@ -165,14 +175,34 @@ class Watch:
             if self.reading >= 0 and now >= self.waits_until:
                 self.interrupted = True
                 posix.dup2(self.nothing, self.reading)
-            return
+        elif self.at_the_end is None or self.is_behind:
+            self.leave()
+        else:
+            self.go_on_behind()
+
+    def go_on_behind(self) -> None:
+        """End for the agent; a child that nobody waits for goes on from here, so that the event is not lost."""
+        self.is_behind = True
+        try:
+            if posix.fork():
+                _leave(0)
+            posix.setsid()
+            for stream in (0, 1, 2):
+                posix.dup2(self.nothing, stream)
+        except OSError:
+            self.leave()
+        self.end = time.monotonic() + _BEHIND_S
+        self.ring_at(self.end)
+
+    def leave(self) -> None:
+        """End, after a last act if there is one."""
         try:
             if self.at_the_end is not None:
                 _quietly(*self.at_the_end)
         finally:
             _leave(0)
 
-    def read_input(self, nothing: int) -> bytes | None:
+    def read_input(self) -> bytes | None:
         """Read standard input until its end, or a closing brace and then silence, or the end of the time for it.
 
         It is not made non-blocking, because the agent would share that.
@@ -182,7 +212,7 @@ class Watch:
         """
         pieces: list[bytes] = []
         size, brace = 0, False
-        self.nothing, self.reading = nothing, posix.dup(0)
+        self.reading = posix.dup(0)
         while piece := self.read_piece(brace):
             size += len(piece)
             if size <= _MAX_INPUT_BYTES:  # the rest is read too, so that the agent does not fail over it
@@ -220,6 +250,12 @@ def _quietly(act: "Callable[..., T]", *arguments: object) -> "T | None":
         return None
 
 
+def _count_late(home: bytes) -> None:
+    """Count one event that nobody kept in time: the size of the file is how many there were."""
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_NOFOLLOW | posix.O_NONBLOCK
+    posix.write(posix.open(home + b"/spool/dropped-late", flags, 0o600), b".")
+
+
 def _fill_standard_streams() -> int:
     """Give closed standard streams to nothing, before a file of ours becomes one; a descriptor of nothing."""
     while (descriptor := posix.open("/dev/null", posix.O_RDWR)) <= 2:  # noqa: PLR2004 - the last of the three
@@ -234,15 +270,19 @@ def _home() -> bytes:
 
 
 def _place(environ: dict[bytes, bytes]) -> bytes:
-    """Find where the agent works."""
+    """Find where the agent works; of a path that is too long to be opened, what is above it."""
     for name in (b"CLAUDE_PROJECT_DIR", b"GROK_WORKSPACE_ROOT"):
         path = environ.get(name, b"")
         if path.startswith(b"/"):
-            return _plain(path)
-    return posix.getcwdb()
+            return _short(_plain(path))
+    return _short(posix.getcwdb())
 
 
-def _root_of(place: bytes, user_home: bytes) -> bytes | None:
+def _short(path: bytes) -> bytes:
+    return path if len(path) <= _MAX_PATH_BYTES else path[:_MAX_PATH_BYTES].rpartition(b"/")[0]
+
+
+def root_of(place: bytes, user_home: bytes) -> bytes | None:
     """Find the directory with `.relay/rules.json` at or above a place, or beside the repository of a worktree."""
     closed = (b"/", _plain(user_home) if user_home.startswith(b"/") else b"/")
     identities = {_identity(directory) for directory in closed} - {None}

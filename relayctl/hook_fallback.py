@@ -41,17 +41,21 @@ _PASSED_ON_PREFIXES = b"LC_", b"XDG_", b"RELAY_"
 
 _MAX_SPOOL_BYTES = 64 << 20
 _MAX_SPOOL_FILES = 10_000
+_TIME_DIGITS, _LONGEST_NUMBER = 20, 10  # in a file's name, as the daemon reads it
+_LAST_NS = 10**_TIME_DIGITS - 1_000_000  # beyond it a name would get too long, and its event be lost
 _MAX_LOG_BYTES = 256 << 10
 _START_WAIT_S = 1.0
 _START_AGAIN_S = 60.0
 _EAGAIN = 35 if sys.platform == "darwin" else 11
-_CREATE = posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW
+# a pipe in the place of a file would be waited for until somebody reads it
+_CREATE = posix.O_WRONLY | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_NONBLOCK
 
 
 class Fallback:
     """What becomes of one event; the working directory is the home."""
 
     def __init__(self, hook: "Hook") -> None:
+        posix.umask(0o077)  # an agent's may take a file from the very user that is to read it
         self._hook = hook
         self._must_not_be_lost = not (hook.captured_elsewhere or hook.guarded)
 
@@ -122,8 +126,8 @@ def _spool(request: bytes, at_ns: int, watch: "Watch") -> bool:
     if files >= _MAX_SPOOL_FILES or size + len(request) > _MAX_SPOOL_BYTES:
         return False
     at_ns, aside, descriptor = _open_aside(max(at_ns, last_ns + 1))
-    name = f"spool/{at_ns:020}-{posix.getpid()}-{len(request)}.http"
-    watch.at_the_end = (posix.unlink, aside)
+    name = f"spool/{at_ns:0{_TIME_DIGITS}}-{posix.getpid()}-{len(request)}.http"
+    watch.at_the_end = (_give_up, aside)
     try:
         try:
             _write(descriptor, request)
@@ -142,16 +146,34 @@ def _spool(request: bytes, at_ns: int, watch: "Watch") -> bool:
     return True
 
 
+def _give_up(aside: str) -> None:
+    """Remove what was not written to its end, and count its event as lost."""
+    _quietly(posix.unlink, aside)
+    _count("dropped-late")
+
+
 def _spooled() -> tuple[int, int, int]:
     """Look at what is spooled, by names alone: how many files, their bytes, the greatest time."""
     files, size, last_ns = 0, 0, 0
     for name in posix.listdir("spool"):
-        parts = name.removesuffix(".http").split("-")
-        if name.endswith(".http") and len(parts) == 3 and (parts[0] + parts[2]).isdecimal():  # noqa: PLR2004
+        if _is_spooled(parts := name.removesuffix(".http").split("-")) and name.endswith(".http"):
             files += 1
             size += int(parts[2])
-            last_ns = max(last_ns, int(parts[0]))
+            last_ns = max(last_ns, min(int(parts[0]), _LAST_NS))
     return files, size, last_ns
+
+
+def _is_spooled(parts: list[str]) -> bool:
+    """Tell a name that a daemon replays: files with any other stay for ever, and must not fill the spool."""
+    digits = "".join(parts)
+    return (
+        len(parts) == 3  # noqa: PLR2004
+        and len(parts[0]) == _TIME_DIGITS
+        and 0 < len(parts[1]) <= _LONGEST_NUMBER
+        and 0 < len(parts[2]) <= _LONGEST_NUMBER
+        and digits.isdecimal()
+        and digits.isascii()
+    )
 
 
 def _open_aside(at_ns: int) -> tuple[int, str, int]:

@@ -7,12 +7,13 @@ from typing import Any
 
 __all__ = ("claude_hooks",)
 
-# Claude Code's event, the hook's own word for it, and how many seconds it may take: more than it ever does.
+# Claude Code's event, the hook's own word for it, and how many seconds it may take: more than it ever does. All hooks
+# of a session's end share the time of the one that may take most, and a second and a half if none says.
 _CLAUDE = (
     ("SessionStart", "session-start", 5),
     ("UserPromptSubmit", "user-prompt-submit", 3),
     ("Stop", "stop", 3),
-    ("SessionEnd", "session-end", 3),
+    ("SessionEnd", "session-end", 10),
     ("PreCompact", "pre-compact", 3),
     ("PostCompact", "post-compact", 3),
 )

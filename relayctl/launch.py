@@ -11,18 +11,20 @@ import os
 import time
 
 from relayctl.errors import StartFailed, StartUnfinished
-from relayctl.home import last_start_path
+from relayctl.home import last_start_path, open_at_once
 from relayctl.objects import read_object
-from relayctl.start_lock import listens, make_home, take
+from relayctl.start_lock import listens, make_home, owner, take
 
 TYPE_CHECKING = False  # see errors.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeVar
 
+    from relayctl.spawn import HomeHeld
+
     T = TypeVar("T")
 
-__all__ = ("START_TIMEOUT_S", "ensure", "last_cause", "last_failure", "start", "until_free")
+__all__ = ("START_TIMEOUT_S", "UNFINISHED", "ensure", "last_cause", "last_failure", "start", "until_free")
 
 START_TIMEOUT_S = 30.0
 """A start takes a third of a second; a migration or a check of a large file may take many."""
@@ -30,8 +32,10 @@ START_TIMEOUT_S = 30.0
 _POLL_S = 0.02
 _HELD_POLL_S = 0.1
 _MAX_HELD_POLL_S = 1.0
-# What a hook leaves before it starts a daemon: no cause, but that there was no outcome yet.
-_UNFINISHED = "start_unfinished"
+_MAX_LAST_START_BYTES = 65_536
+
+UNFINISHED = "start_unfinished"
+"""The code that a hook leaves before it starts a daemon: no cause, but that there was no outcome yet."""
 
 
 def ensure(home: str, environ: Mapping[str, str], *, timeout_s: float = START_TIMEOUT_S) -> None:
@@ -62,7 +66,7 @@ def ensure(home: str, environ: Mapping[str, str], *, timeout_s: float = START_TI
             if lock is not None:
                 os.close(lock)
         time.sleep(_POLL_S)
-    raise StartUnfinished(timeout_s)
+    raise StartUnfinished(timeout_s, blocker=owner(f"{home}/start.lock"))
 
 
 def start(home: str, environ: Mapping[str, str], lock: int, deadline: float) -> None:
@@ -86,26 +90,40 @@ def start(home: str, environ: Mapping[str, str], lock: int, deadline: float) -> 
             words = ("--on-demand", "--start-lock-fd", str(lock))
             disown(spawn(home, environ, deadline, words, (lock,)))
 
-    until_free(attempt, deadline)
+    until_free(home, attempt, deadline)
 
 
-def until_free(attempt: Callable[[], T], deadline: float) -> T:
+def until_free(home: str, attempt: Callable[[], T], deadline: float) -> T:
     """Attempt a start anew while another process holds the home without listening, as one does that leaves.
 
     Raises:
-        StartUnfinished: It held the home up to the deadline.
+        StartUnfinished: It held the home up to the deadline, or the daemon did not become ready.
     """
     from relayctl.spawn import HomeHeld
 
     began, poll_s = time.monotonic(), _HELD_POLL_S
+    found: HomeHeld | None = None
     while True:
         try:
             return attempt()
         except HomeHeld as held:
+            found = held
             if time.monotonic() + poll_s >= deadline:
-                raise StartUnfinished(deadline - began, held.pid or "?") from held
+                raise _still_held(home, deadline - began, held) from held
+        except StartUnfinished as unfinished:
+            if found is None:
+                raise
+            # the last attempt had no time left to say that the home is held
+            raise _still_held(home, deadline - began, found) from unfinished
         time.sleep(poll_s)
         poll_s = min(poll_s * 2, _MAX_HELD_POLL_S)
+
+
+def _still_held(home: str, waited_s: float, held: HomeHeld) -> StartUnfinished:
+    """Name the daemon that holds a home, or else the process that does and is none."""
+    if held.pid:
+        return StartUnfinished(waited_s, held.pid)
+    return StartUnfinished(waited_s, blocker=owner(home), lock="the home")
 
 
 def last_failure(home: str) -> tuple[int, int] | None:
@@ -114,7 +132,7 @@ def last_failure(home: str) -> tuple[int, int] | None:
         status = os.stat(last_start_path(home))
     except OSError:
         return None
-    return None if _last_start(home).get("code") == _UNFINISHED else (status.st_ino, status.st_mtime_ns)
+    return None if _last_start(home).get("code") == UNFINISHED else (status.st_ino, status.st_mtime_ns)
 
 
 def last_cause(home: str) -> str:
@@ -124,7 +142,7 @@ def last_cause(home: str) -> str:
 
 def _last_start(home: str) -> Mapping[str, object]:
     try:
-        with open(last_start_path(home), "rb") as file:
-            return read_object(file.read())
+        with open(last_start_path(home), "rb", opener=open_at_once) as file:
+            return read_object(file.read(_MAX_LAST_START_BYTES))
     except OSError:
         return {}

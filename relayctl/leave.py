@@ -10,6 +10,7 @@ import time
 from relayctl import _wire
 from relayctl.daemon import Daemon
 from relayctl.errors import ClientError, StillRunning
+from relayctl.home import open_at_once
 
 __all__ = ("Watch", "holder", "stop", "terminate")
 
@@ -76,7 +77,7 @@ def holder(home: str) -> int | None:
 
 def _named(home: str) -> int | None:
     try:
-        with open(f"{home}/relayd.lock", "rb") as file:
+        with open(f"{home}/relayd.lock", "rb", opener=open_at_once) as file:
             pid = int(file.read(32))
     except (OSError, ValueError):
         return None

@@ -15,6 +15,6 @@ def read_object(text: bytes) -> dict[str, Any]:
     """Read a JSON object; anything else is an empty one, since no field of it can be relied on."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for brackets without end
         return {}
     return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType] -- JSON keys are str

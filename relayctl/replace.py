@@ -11,8 +11,11 @@ import re
 import time
 
 from relayctl import __version__, launch, leave, managed
-from relayctl.errors import CommandFailed, StillRunning
+from relayctl.errors import StillRunning
+from relayctl.home import open_at_once
+from relayctl.service_errors import CommandFailed
 from relayctl.start_lock import wait
+from relayctl.whole_file import write_whole
 
 TYPE_CHECKING = False  # see errors.py
 if TYPE_CHECKING:
@@ -24,11 +27,13 @@ __all__ = ("is_older", "replace", "replaced_path", "was_replaced")
 # A daemon gives the requests under way 10 s; a command cannot wait for much more.
 _PATIENCE_S = 20.0
 _MAX_PAIRS = 50
+_MAX_BYTES = 65_536
 _FORM = re.compile(
     r"v?(?P<release>\d+(?:\.\d+)*)"
     r"(?:[-_.]?(?P<pre>a|b|rc)[-_.]?(?P<pre_n>\d*))?"
     r"(?:\.post(?P<post>\d+))?(?:\.dev(?P<dev>\d+))?(?:\+[a-z0-9.]*)?"
 )
+_MAX_CHARS = 64
 _STAGES = {"a": 0, "b": 1, "rc": 2}
 _FINAL = 3
 _BEFORE_ALL = -1
@@ -47,8 +52,10 @@ def is_older(version: object, than: str) -> bool:
 
 def _key(version: str) -> tuple[object, ...] | None:
     """Order a version as Python's packages do, as far as those of this project go."""
+    if len(version) > _MAX_CHARS or not version.isascii():
+        return None
     found = _FORM.fullmatch(version.lower())
-    if found is None or not version.isascii():
+    if found is None:
         return None
     numbers = [int(number) for number in found["release"].split(".")]
     while numbers and not numbers[-1]:
@@ -115,7 +122,9 @@ def _make_way(client: Client, old: Daemon, lock: int) -> Daemon | None:
 
 def _exchange(client: Client, old: Daemon, lock: int) -> None:
     if managed.manager_of(old.home):
-        client.restart()
+        from relayctl.control import restart
+
+        restart(client)
         return
     leave.stop(old, patience_s=_PATIENCE_S)
     launch.start(old.home, client.environ, lock, time.monotonic() + launch.START_TIMEOUT_S)
@@ -123,18 +132,12 @@ def _exchange(client: Client, old: Daemon, lock: int) -> None:
 
 def _pairs(home: str) -> list[str]:
     try:
-        with open(replaced_path(home), encoding="ascii", errors="replace") as file:
-            return file.read().splitlines()
+        with open(replaced_path(home), "rb", opener=open_at_once) as file:
+            return file.read(_MAX_BYTES).decode(errors="replace").splitlines()
     except OSError:
         return []
 
 
 def _remember(home: str, pair: str) -> None:
-    path = replaced_path(home)
-    aside = f"{path}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    with open(os.open(aside, flags, 0o600), "w", encoding="ascii", errors="replace") as file:
-        file.write("".join(f"{line}\n" for line in [*_pairs(home), pair][-_MAX_PAIRS:]))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(aside, path)
+    lines = [f"{line}\n" for line in [*_pairs(home), pair][-_MAX_PAIRS:]]
+    write_whole(replaced_path(home), "".join(lines).encode("ascii", "replace"))

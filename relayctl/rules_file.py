@@ -8,6 +8,7 @@ import stat
 from typing import Any, NamedTuple
 
 from relayctl.errors import RulesRefused
+from relayctl.whole_file import write_whole
 
 __all__ = ("Rules", "find_rules", "remove_rules", "rules_path", "write_rules")
 
@@ -158,17 +159,9 @@ def _replace(path: str, text: str) -> None:
     made = not os.path.isdir(directory)
     if made:
         os.mkdir(directory)
-    aside = f"{directory}/.rules.{os.getpid()}.tmp"
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(aside, flags, _mode(path)), "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
+        write_whole(path, text.encode(), mode=_mode(path))
     except BaseException:
-        if os.path.lexists(aside):
-            os.unlink(aside)
         if made:
             _drop_if_empty(directory)
         raise

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from relayctl.errors import StartFailed, StartUnfinished
+from relayctl.home import open_at_once
 from relayctl.objects import read_object
 
 __all__ = ("HomeHeld", "daemon_environment", "disown", "spawn")
@@ -105,7 +106,7 @@ def _passed_names(home: str, environ: Mapping[str, str]) -> frozenset[str]:
     if listed := environ.get("RELAY_DAEMON_PASS_ENV", "").strip():
         return frozenset(name.strip() for name in listed.split(","))
     try:
-        with open(f"{home}/config.toml", "rb", opener=_open_at_once) as file:
+        with open(f"{home}/config.toml", "rb", opener=open_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return frozenset()
             import tomllib
@@ -114,10 +115,6 @@ def _passed_names(home: str, environ: Mapping[str, str]) -> frozenset[str]:
             return frozenset(name for name in names if isinstance(name, str))
     except (OSError, ValueError, AttributeError, TypeError):
         return frozenset()  # the daemon reads it too, and says what is wrong with it
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # a pipe in its place would keep us waiting for a writer
 
 
 def _start(
@@ -143,7 +140,7 @@ def _open_stderr(home: str) -> int:
     """Open the file for what the daemon says before its log exists, above all a traceback; anew at each start."""
     try:
         os.makedirs(f"{home}/logs", 0o700, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         return os.open(_stderr_path(home), flags, 0o600)
     except OSError:
         return os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
@@ -192,7 +189,7 @@ def _tell_why(home: str, said: Mapping[str, Any], status: int | None) -> NoRetur
 def _last_words(home: str) -> str:
     """Take the last line of what a daemon said on stderr, where an uncaught error names itself."""
     try:
-        with open(_stderr_path(home), "rb") as file:
+        with open(_stderr_path(home), "rb", opener=open_at_once) as file:
             lines = file.read()[-4096:].decode(errors="replace").split("\n")
     except OSError:
         return ""

@@ -8,9 +8,9 @@ import time
 
 from relayctl import _wire
 from relayctl.errors import HomeRefused
-from relayctl.home import OTHER_HOME, home_fault
+from relayctl.home import OTHER_HOME, home_fault, in_the_way
 
-__all__ = ("listens", "make_home", "take", "wait")
+__all__ = ("listens", "make_home", "owner", "take", "wait")
 
 _POLL_S = 0.02
 
@@ -35,7 +35,9 @@ def take(home: str) -> int | None:
     try:
         lock = os.open(f"{home}/start.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
-        raise HomeRefused(home, error.strerror or str(error), hint=OTHER_HOME) from error
+        hint = f"move {home}/start.lock away" if in_the_way(error) else OTHER_HOME
+        told = f"start.lock in it cannot be opened: {error.strerror or error}"
+        raise HomeRefused(home, told, hint=hint) from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -51,6 +53,19 @@ def wait(home: str, deadline: float) -> int | None:
     return lock
 
 
+def owner(path: str) -> int | None:
+    """Name the process that has locked a file; None if none has, or the system does not tell (it does on Linux)."""
+    try:
+        lock = os.stat(path)
+        with open("/proc/locks", encoding="ascii") as file:
+            rows = [line.split() for line in file]
+    except OSError:
+        return None
+    # "1: FLOCK ADVISORY WRITE 123 fe:00:456 0 EOF"; one that waits has an arrow behind the number
+    holders = [int(row[4]) for row in rows if row[1] == "FLOCK" and row[5].endswith(f":{lock.st_ino}")]
+    return next((pid for pid in holders if _has_open(pid, lock)), None)
+
+
 def listens(home: str) -> bool:
     """Tell whether somebody takes connections at a home."""
     try:
@@ -60,6 +75,23 @@ def listens(home: str) -> bool:
     except _wire.Silent:
         return True  # a full backlog is somebody's
     return True
+
+
+def _has_open(pid: int, file: os.stat_result) -> bool:
+    """Tell whether a process has a file open: one that took a lock may be gone, and its number another's."""
+    directory = f"/proc/{pid}/fd"
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return False
+    return any(_is(f"{directory}/{name}", file) for name in names)
+
+
+def _is(path: str, file: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), file)
+    except OSError:
+        return False
 
 
 def _make_private(directory: str) -> None:

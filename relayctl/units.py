@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
 
 from relayctl import _wire
-from relayctl.errors import NoTemplate, PathUnfit
-from relayctl.managed import LABEL, SERVICE, SOCKET
+from relayctl.home import open_at_once
+from relayctl.service_errors import NoTemplate, PathUnfit
+from relayctl.service_manager import LABEL, SERVICE, SOCKET
+from relayctl.whole_file import write_whole
 
 TYPE_CHECKING = False  # see errors.py
 if TYPE_CHECKING:
@@ -145,18 +146,7 @@ def home_in(text: bytes) -> str | None:
 def write(file: UnitFile) -> None:
     """Put a file in its place, whole or not at all, with the directories it needs."""
     os.makedirs(os.path.dirname(file.path), 0o700, exist_ok=True)
-    aside = f"{file.path}.{os.getpid()}.tmp"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    try:
-        with open(os.open(aside, flags, 0o644), "wb") as opened:
-            opened.write(file.text)
-            opened.flush()
-            os.fsync(opened.fileno())
-        os.replace(aside, file.path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(aside)
-        raise
+    write_whole(file.path, file.text, mode=0o644)
 
 
 def exec_line(command: Sequence[str]) -> str:
@@ -188,9 +178,8 @@ def _filled(lines: Sequence[str], home: str, command: Sequence[str], *, with_soc
         if line.startswith("ExecStart="):
             yield f"ExecStart={exec_line(command)}"
         elif line.startswith("ListenStream="):
-            yield "ListenStream=" + _socket_path(home).replace(
-                "%", "%%"
-            )  # taken as it is, but for specifiers
+            # taken as it is, but for specifiers
+            yield "ListenStream=" + _socket_path(home).replace("%", "%%")
         elif with_socket or SOCKET not in line:
             yield line
 
@@ -244,5 +233,5 @@ def _user_home(environ: Mapping[str, str]) -> str:
 
 
 def _read(path: str) -> bytes:
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=open_at_once) as file:
         return file.read()

@@ -14,11 +14,11 @@ from relay_queue.errors import (
     SchemaRefused,
 )
 from relayd import exits
-from relayd.again import begin_anew, begun_anew_ago_s
 from relayd.errors import AlreadyRunning, ConfigRefused, HomeRefused, ListenerRefused, RelaydError
 from relayd.home import Home, furnish, home_path, prepare
 from relayd.lock import hold
 from relayd.options import Options, parse
+from relayd.reexec import reexecute, reexecuted_ago_s
 from relayd.report import StartReport
 from relayd.service.activation import Inherited, inherited_socket
 
@@ -26,6 +26,8 @@ __all__ = ("main",)
 
 _REFUSALS = (HomeRefused, DirectoryRefused, NetworkFilesystem, ConfigRefused, ListenerRefused, SchemaRefused)
 _STDERR = 2
+_DRAWING = "rich"
+"""What structlog loads where it finds it, to draw tracebacks that we do not log: 4 MiB and a tenth of a start."""
 _PATIENCE_S = 5.0
 """For a daemon that is leaving: its starter, or the process that began anew, would only come back."""
 
@@ -76,7 +78,7 @@ def _start(options: Options, origin: str) -> int:
         return _say(refusal)
     status = _hold_and_run(home, options, inherited, report)
     if status == exits.AGAIN:
-        return _begin_anew(origin, home, options, inherited)
+        return _reexecute(origin, home, options, inherited)
     if inherited is not None and status in exits.FINAL:
         _turn_away(home, inherited, is_damaged=status == exits.DAMAGED)
     return status
@@ -97,7 +99,7 @@ def _hold_and_run(home: Home, options: Options, inherited: Inherited | None, rep
 
 
 def _patience_s(report: StartReport) -> float:
-    return _PATIENCE_S if report.has_starter or begun_anew_ago_s(os.environ) < _PATIENCE_S else 0.0
+    return _PATIENCE_S if report.has_starter or reexecuted_ago_s(os.environ) < _PATIENCE_S else 0.0
 
 
 def _run(home: Home, options: Options, inherited: Inherited | None, report: StartReport) -> int:
@@ -108,6 +110,7 @@ def _run(home: Home, options: Options, inherited: Inherited | None, report: Star
         from relayd.config import load
 
         config = load(home.config, os.environ, foreground=options.foreground)
+        _do_without(_DRAWING)
         from relayd.daemon import run
 
         return run(home, config, report, os.environ, options=options, inherited=inherited)
@@ -122,10 +125,16 @@ def _run(home: Home, options: Options, inherited: Inherited | None, report: Star
         return exits.FAILED
 
 
-def _begin_anew(origin: str, home: Home, options: Options, inherited: Inherited | None) -> int:
+def _do_without(package: str) -> None:
+    """Make a package count as not installed, unless it is there already."""
+    if package not in sys.modules:
+        sys.modules[package] = None  # pyright: ignore[reportArgumentType] - which import takes for absent
+
+
+def _reexecute(origin: str, home: Home, options: Options, inherited: Inherited | None) -> int:
     _obey_signals()
     try:
-        begin_anew(origin, home, options, inherited)
+        reexecute(origin, home, options, inherited)
     except OSError as error:
         _write(f"relayd: cannot begin anew: {error.strerror}\n")
         return exits.FAILED

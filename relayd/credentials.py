@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import unicodedata
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar
 
 import anyio
 import anyio.to_thread
@@ -16,19 +14,11 @@ import msgspec
 from relay_queue.errors import DirectoryRefused, StorageFailed
 from relay_queue.private import open_private
 from relayd.errors import ConfigRefused, ParameterRefused
-from relayd.events import Happening, Level
+from relayd.whole_file import write_whole
 
-__all__ = ("Credentials", "CredentialsUnreadable", "clean_token")
+__all__ = ("Credentials", "clean_token")
 
 _MAX_FILE_BYTES = 1024 * 1024
-
-
-class CredentialsUnreadable(Happening, frozen=True):
-    """`credentials.json` could not be read; what was read before stays in use."""
-
-    level: ClassVar[Level] = "warning"
-
-    detail: str
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -156,26 +146,8 @@ def _content(path: Path) -> bytes | None:
 
 
 def _write(path: Path, tokens: Mapping[str, str]) -> None:
-    """Replace the file in one step: a reader or a crash sees the old one or the new one."""
-    aside = path.with_name(path.name + ".new")
     text = msgspec.json.format(msgspec.json.encode(_File(dict(tokens)), order="sorted")) + b"\n"
     try:
-        aside.unlink(missing_ok=True)
-        with os.fdopen(open_private(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-        _sync(path.parent)
+        write_whole(path, text)
     except OSError as error:
-        with suppress(OSError):
-            aside.unlink()
         raise StorageFailed(str(path), error.strerror or "the system refused") from error
-
-
-def _sync(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

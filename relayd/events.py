@@ -12,13 +12,17 @@ import msgspec
 __all__ = (
     "BatchSettled",
     "Bus",
+    "CredentialsUnreadable",
     "DaemonReady",
     "DaemonStopped",
     "DeliveryFailed",
     "EventsStored",
+    "HandoverFailed",
     "Happening",
     "HeadReleased",
     "HookQueueLost",
+    "HookTurnedAway",
+    "LauncherFailed",
     "QueueBound",
     "QueueDamaged",
     "QueueForgotten",
@@ -30,6 +34,7 @@ __all__ = (
     "SpoolReplayed",
     "StopRequested",
     "StoreDamaged",
+    "StoreFailed",
     "StoreGone",
     "VersionChanging",
 )
@@ -73,6 +78,16 @@ class VersionChanging(Happening, frozen=True):
     installed: str
 
 
+class HandoverFailed(Happening, frozen=True):
+    """Another version is installed and cannot be imported; this one goes on without what it did not import yet."""
+
+    level: ClassVar[Level] = "error"
+
+    running: str
+    installed: str
+    detail: str
+
+
 class StoreDamaged(Happening, frozen=True):
     """`relay.db` cannot be read; the daemon leaves."""
 
@@ -87,6 +102,15 @@ class StoreGone(Happening, frozen=True):
     level: ClassVar[Level] = "error"
 
     path: str
+
+
+class StoreFailed(Happening, frozen=True):
+    """`relay.db` could not be read or written; couriers go on, and what needed it is done later."""
+
+    level: ClassVar[Level] = "warning"
+
+    code: str
+    detail: str
 
 
 class QueueBound(Happening, frozen=True):
@@ -167,6 +191,22 @@ class HookQueueLost(Happening, frozen=True):
     code: str
 
 
+class HookTurnedAway(Happening, frozen=True):
+    """A hook's event was not taken: refused for good, or kept by the hook in the spool.
+
+    Args:
+        hook: Both words of its command line.
+        code: The problem's.
+        detail: Without a value of the input.
+    """
+
+    level: ClassVar[Level] = "warning"
+
+    hook: str
+    code: str
+    detail: str
+
+
 class SpoolReplayed(Happening, frozen=True):
     """Hook events that had found no daemon were taken in.
 
@@ -227,6 +267,22 @@ class HeadReleased(Happening, frozen=True):
     queue_dir: str
     action: Literal["retry", "discard"]
     count: int
+
+
+class CredentialsUnreadable(Happening, frozen=True):
+    """`credentials.json` could not be read; what was read before stays in use."""
+
+    level: ClassVar[Level] = "warning"
+
+    detail: str
+
+
+class LauncherFailed(Happening, frozen=True):
+    """What agent CLIs run could not be written; what was there before stays in use."""
+
+    level: ClassVar[Level] = "warning"
+
+    detail: str
 
 
 class Bus:

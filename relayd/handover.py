@@ -13,18 +13,17 @@ import time
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar
 
 import anyio
 import anyio.to_thread
 
 import relayd
 from relayd import events
-from relayd.again import begun_anew_ago_s
 from relayd.errors import Stopping, UpgradePending
 from relayd.leaving import Leaving
+from relayd.reexec import reexecuted_ago_s
 
-__all__ = ("Handover", "HandoverFailed", "Installed")
+__all__ = ("Handover", "Installed")
 
 # relay_queue imports it for names in other scripts; it is small enough to be here from the start.
 import_module("idna")
@@ -34,16 +33,6 @@ _TRIAL_S = 60.0
 _TRIAL = "import relayd.__main__, relayd.daemon, relayd.delivery.http_sender"
 _VERSION = re.compile(rb"^__version__ = \"([0-9A-Za-z.+!-]{1,64})\"", re.MULTILINE)
 _MAX_BYTES = 64 * 1024
-
-
-class HandoverFailed(events.Happening, frozen=True):
-    """Another version is installed and cannot be imported; this one goes on without what it did not import yet."""
-
-    level: ClassVar[events.Level] = "error"
-
-    running: str
-    installed: str
-    detail: str
 
 
 class Installed:
@@ -57,9 +46,8 @@ class Installed:
     def __init__(self, file: Path = Path(relayd.__file__ or ""), running: str = relayd.__version__) -> None:
         self._file = file
         stamp = _stamp(file)
-        self._seen = (
-            stamp if _read_version(file) == running else None
-        )  # it may have changed since it was imported
+        # it may have changed since it was imported
+        self._seen = stamp if _read_version(file) == running else None
         self.running = running
 
     def version(self) -> str | None:
@@ -90,7 +78,7 @@ class Handover:
         self._leaving = leaving
         self._bus = bus
         self._environ = environ
-        self._tried_s = time.monotonic() - begun_anew_ago_s(environ)
+        self._tried_s = time.monotonic() - reexecuted_ago_s(environ)
         self._door = anyio.Lock()
 
     async def before_import(self) -> None:
@@ -120,7 +108,7 @@ class Handover:
         self._tried_s = now_s
         fault = await anyio.to_thread.run_sync(_try_import, self._environ)
         if fault is not None:
-            self._bus.publish(HandoverFailed(self._installed.running, version, fault))
+            self._bus.publish(events.HandoverFailed(self._installed.running, version, fault))
         return fault is None
 
 

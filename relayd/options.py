@@ -12,6 +12,8 @@ from relayd import __version__
 
 __all__ = ("Options", "parse")
 
+_MAX_DIGITS = 9
+
 
 class Options(argparse.Namespace):
     """The flags of one start; descriptors are open, and ours from now on."""
@@ -116,20 +118,27 @@ def _add_descriptors(parser: argparse.ArgumentParser) -> None:
 
 
 def _descriptor(text: str) -> int:
-    fd = int(text)
+    fd = _number(text)
     _mode(fd)
     return fd
 
 
 def _pipe(text: str) -> int:
-    fd = int(text)
+    fd = _number(text)
     if not any(is_kind(_mode(fd)) for is_kind in (stat.S_ISFIFO, stat.S_ISSOCK)):
         raise argparse.ArgumentTypeError(os.strerror(errno.EINVAL))
     return fd
 
 
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS):
+        message = "must be the number of a descriptor"
+        raise argparse.ArgumentTypeError(message)
+    return int(text)
+
+
 def _mode(fd: int) -> int:
     try:
         return os.fstat(fd).st_mode
-    except (OSError, OverflowError):
+    except OSError:
         raise argparse.ArgumentTypeError(os.strerror(errno.EBADF)) from None

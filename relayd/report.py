@@ -9,6 +9,7 @@ from relay_queue.errors import OutboxError
 from relayd import __version__
 from relayd.errors import AlreadyRunning, Internal, RelaydError
 from relayd.home import Home
+from relayd.whole_file import write_whole
 
 __all__ = ("UNFINISHED", "StartReport")
 
@@ -16,6 +17,8 @@ Failure: TypeAlias = OutboxError | RelaydError
 
 UNFINISHED = "start_unfinished"
 """The code that starters leave in `last-start.json` before they start a daemon, in case it says nothing."""
+
+_MAX_LEFT_BYTES = 65_536
 
 
 class StartReport:
@@ -86,13 +89,17 @@ def _left_code(home: Home) -> object:
     import json
 
     try:
-        return json.loads(home.last_start.read_bytes()).get("code")
-    except (OSError, ValueError, AttributeError):
+        with open(home.last_start, "rb", opener=_open_at_once) as file:
+            return json.loads(file.read(_MAX_LEFT_BYTES)).get("code")
+    except (OSError, ValueError, AttributeError, RecursionError):
         return None
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # a pipe in its place would keep us waiting for a writer
+
+
 def _leave(home: Home, failure: Failure) -> None:
-    aside = home.last_start.with_suffix(".tmp")
     left: dict[str, object] = {
         "code": failure.code,
         "detail": str(failure),
@@ -100,11 +107,7 @@ def _leave(home: Home, failure: Failure) -> None:
         "time": int(time.time()),
     }
     try:
-        aside.unlink(missing_ok=True)
-        fd = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(fd, "wb") as file:  # noqa: PTH123 - a descriptor, for its mode
-            file.write(_text(left))
-        aside.replace(home.last_start)
+        write_whole(home.last_start, _text(left))
     except OSError:
         return  # a full or broken disk is what such a start fails of
 

@@ -130,7 +130,7 @@ _HEALTHY = Step()
 class AiMemory:
     """What a server remembers: keys, session owners, and events in the order in which they took effect.
 
-    Source: facts of the server's contract, "Per item, in order".
+    Source: docs/receiver.md, "Per item, in order".
     """
 
     def __init__(self) -> None:

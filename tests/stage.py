@@ -103,9 +103,11 @@ def start(
 
 
 @contextmanager
-def daemon(at: Path, *, env: dict[str, str] | None = None, prefix: tuple[str, ...] = ()) -> Iterator[Daemon]:
+def daemon(
+    at: Path, *flags: str, env: dict[str, str] | None = None, prefix: tuple[str, ...] = ()
+) -> Iterator[Daemon]:
     """A daemon for the length of a block; stopped with SIGTERM if it still runs."""
-    running = start(at, env=env, prefix=prefix)
+    running = start(at, *flags, env=env, prefix=prefix)
     try:
         yield running
     finally:

@@ -28,6 +28,7 @@ from relayctl.checks import (
 from relayctl.checks.check import Check, Look, Subject
 from relayctl.errors import ClientError
 from relayctl.hints import hint_of
+from relayctl.home import in_the_way
 
 __all__ = ("LOOKS", "examine")
 
@@ -87,7 +88,8 @@ def _collect(look: Look, subject: Subject, found: list[Check]) -> None:
         told, todo = str(error), hint_of(error)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        told, todo = f"{where}{error.strerror or error}", ""
+        told = f"{where}{error.strerror or error}"
+        todo = f"move {error.filename} away" if in_the_way(error) else ""
     except Exception as error:  # noqa: BLE001 -- an answer or a file of another shape; the other looks go on
         told = f"it could not be understood ({type(error).__name__})"
         todo = "are client and daemon of one version?"

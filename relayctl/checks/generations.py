@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from relayctl.checks.check import Check, Subject
 from relayctl.checks.queues import standings
 from relayctl.cli.words import count, span
+from relayctl.hints import queue_option
+from relayctl.queue_names import generation
 
 __all__ = ("look",)
 
 _NAME = "older queues"
-_OF_HOOKS = re.compile(r"p-([a-z0-9][a-z0-9-]{0,63})\.([1-9]\d{0,8})", re.ASCII)
 _SLOW_MS = 3_600_000
 
 
@@ -22,7 +22,7 @@ def look(subject: Subject) -> Iterator[Check]:
     older = [row for row in _older(list(standings(subject))) if row.get("pending_items")]
     stuck = [row for row in older if _is_stuck(row)]
     for row in stuck:
-        yield _stuck(row)
+        yield _stuck(row, subject.home)
     if not stuck:
         told = (
             f"{count(len(older), 'queue')} of before an upstream changed still drain"
@@ -33,11 +33,11 @@ def look(subject: Subject) -> Iterator[Check]:
 
 
 def _older(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    found = [(row, match) for row in rows if (match := _OF_HOOKS.fullmatch(row.get("name") or ""))]
+    found = [(row, of) for row in rows if (of := generation(row.get("name") or ""))]
     newest: dict[str, int] = {}
-    for _, match in found:
-        newest[match[1]] = max(int(match[2]), newest.get(match[1], 0))
-    return (row for row, match in found if int(match[2]) < newest[match[1]])
+    for _, (project, number) in found:
+        newest[project] = max(number, newest.get(project, 0))
+    return (row for row, (project, number) in found if number < newest[project])
 
 
 def _is_stuck(row: dict[str, Any]) -> bool:
@@ -45,9 +45,10 @@ def _is_stuck(row: dict[str, Any]) -> bool:
     return bool(row.get("held_sessions") or row.get("last_error") or row.get("mode") == "manual" or slow)
 
 
-def _stuck(row: dict[str, Any]) -> Check:
+def _stuck(row: dict[str, Any], home: str) -> Check:
     age = row.get("oldest_pending_age_ms")
     old = "" if age is None else f", the oldest {span(age)} old"
     told = f"{count(row['pending_items'], 'event')}{old}, for {row['server_url']}, which is upstream no more"
-    todo = f"`relayctl flush --all --queue-dir {row['queue_dir']}` tries now; events given up are discarded one by one"
+    named = queue_option(row["queue_dir"], home)
+    todo = f"`relayctl flush --all{named}` tries now; events given up are discarded one by one"
     return Check(f"{_NAME} {row['name']}", "warn", told, todo)

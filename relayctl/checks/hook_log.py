@@ -58,8 +58,8 @@ MEANINGS = {
     ),
     "failed": _Meaning(
         "warn",
-        "the daemon could not store the event, which went to the spool",
-        "`relayctl daemon logs` says why; is the disk full?",
+        "the daemon could not take the event now, which went to the spool",
+        "`relayctl daemon logs` says why; is a queue or the disk full?",
     ),
     "too_large": _Meaning("warn", "the agent CLI sent more than 8 MiB, and the event was dropped"),
     "spool_full": _Meaning(

@@ -11,6 +11,7 @@ from glob import glob
 
 import relayctl
 from relayctl.checks.check import Check, Subject
+from relayctl.home import open_at_once
 
 __all__ = ("look",)
 
@@ -51,9 +52,12 @@ def _fault(path: str, mode: int) -> str | None:
 
 def _of_interpreter(path: str) -> str | None:
     """Judge the interpreter that the launcher names; without it a hook ends at once."""
-    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+    with open(path, encoding="utf-8", errors="surrogateescape", opener=open_at_once) as file:
         named = next((line.removeprefix(_MARK) for line in file if line.startswith(_MARK)), "")
-    words = shlex.split(named)
+    try:
+        words = shlex.split(named)
+    except ValueError:  # a quotation without an end
+        words = []
     if not words:
         return "names no Python"
     if not os.access(words[0], os.X_OK):
@@ -70,7 +74,7 @@ def _of_module(directory: str, name: str) -> str | None:
     with open(os.path.join(os.path.dirname(relayctl.__file__), f"{name}.py"), "rb") as file:
         installed = file.read()
     try:
-        with open(f"{directory}/relay_{name}.py", "rb") as file:
+        with open(f"{directory}/relay_{name}.py", "rb", opener=open_at_once) as file:
             if file.read() != installed:
                 return f"runs a relay_{name}.py that is not the installed version's"
     except FileNotFoundError:

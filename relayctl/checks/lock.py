@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import time
 from collections.abc import Iterator
 
 from relayctl.checks.check import Check, Subject
 from relayctl.cli.words import span
 from relayctl.leave import holder
+from relayctl.start_lock import owner
 
 __all__ = ("is_starting", "look")
 
@@ -51,8 +54,14 @@ def _starting(subject: Subject) -> Check:
     told = f"a start is under way{_for(since)}"
     if since is not None and since < _SLOW_S:
         return Check(name, "ok", told)
-    todo = "no other start is tried meanwhile: `relayctl daemon logs` shows what it does, `relayctl daemon restart` ends it"
-    return Check(name, "warn", told, todo)
+    pid = owner(f"{subject.home}/start.lock")
+    ends = (
+        "`relayctl daemon logs` shows what it does"
+        if pid is None
+        else f"if it hangs, `kill -9 {pid}` ends it"
+    )
+    who = told if pid is None else f"{told}, by process {pid}"
+    return Check(name, "warn", who, f"no other start is tried meanwhile; {ends}")
 
 
 def _is_locked(path: str) -> bool:
@@ -61,6 +70,8 @@ def _is_locked(path: str) -> bool:
     except FileNotFoundError:
         return False
     try:
+        if stat.S_ISDIR(os.fstat(lock).st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

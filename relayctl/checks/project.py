@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from relayctl.checks.check import Check, Subject
 from relayctl.errors import RulesRefused
+from relayctl.hook import root_of
 from relayctl.rules_file import find_rules, rules_path
+from relayctl.slug import is_slug
 
 __all__ = ("look",)
 
 _NAME = "project"
 _LINK = "`relayctl link`"
-_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,63}", re.ASCII)
 
 
 def look(subject: Subject) -> Iterator[Check]:
@@ -25,7 +25,9 @@ def look(subject: Subject) -> Iterator[Check]:
     except FileNotFoundError:
         yield Check(_NAME, "ok", "the working directory is gone")
         return
-    root = _with_rules(here)
+    user_home = os.fsencode(subject.environ.get("HOME", ""))
+    found = root_of(os.fsencode(here), user_home)  # as a hook that runs here does
+    root = None if found is None else os.fsdecode(found)
     told = None if subject.daemon is None else _linked(subject, here)
     if told is None:
         where = (
@@ -73,28 +75,4 @@ def _named(root: str) -> str | None:
     except RulesRefused:
         return None
     named = None if rules is None else rules.members.get("project")
-    return named if isinstance(named, str) and _SLUG.fullmatch(named) else None
-
-
-def _with_rules(directory: str) -> str | None:
-    """Find the rules that a hook which runs here would find: upwards, but neither in the user's home nor in `/`."""
-    none = {"/", os.path.realpath(os.path.expanduser("~"))}
-    while directory not in none:
-        for place in (directory, _beside_repository(directory)):
-            if place and place not in none and os.path.lexists(rules_path(place)):
-                return place
-        directory = os.path.dirname(directory)
-    return None
-
-
-def _beside_repository(directory: str) -> str | None:
-    """Find the directory beside the common git directory; None if this is not the top of a worktree."""
-    try:
-        with open(f"{directory}/.git", "rb") as file:
-            pointer = os.fsdecode(file.read(4096)).removeprefix("gitdir:").strip()
-        git_dir = os.path.join(directory, pointer)
-        with open(f"{git_dir}/commondir", "rb") as file:
-            common = os.fsdecode(file.read(4096)).strip()
-    except (OSError, ValueError):
-        return None
-    return os.path.dirname(os.path.realpath(os.path.join(git_dir, common)))
+    return named if is_slug(named) else None

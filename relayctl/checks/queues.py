@@ -46,7 +46,12 @@ def servers_with_token(subject: Subject) -> list[Any] | None:
 def _served(subject: Subject) -> Iterator[dict[str, Any]]:
     for row in subject.ask("/v1/queues")["queues"]:
         status = {} if row.get("problem") else _standing(subject, row["queue_dir"])
-        yield row | status if "problem" in status else status | row
+        yield row | status if "problem" in status else status | _told(row)
+
+
+def _told(row: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what the list does not tell of a queue, so that its status does."""
+    return {name: value for name, value in row.items() if value is not None}
 
 
 def _standing(subject: Subject, directory: str) -> dict[str, Any]:
@@ -73,10 +78,10 @@ def _read(directory: str, name: str) -> dict[str, Any]:
 
 
 def _queue(subject: Subject, row: dict[str, Any]) -> Check:
-    name, named = f"queue {row.get('name') or row['queue_dir']}", queue_option(row["queue_dir"])
+    name, named = f"queue {row.get('name') or row['queue_dir']}", queue_option(row["queue_dir"], subject.home)
     if problem := row.get("problem"):
         told = str(problem).removeprefix(f"{row['queue_dir']}: ")
-        return Check(name, "fail", told, _about_problem(row["queue_dir"]))
+        return Check(name, "fail", told, _about_problem(row["queue_dir"], named))
     pending = f"{row.get('pending_items') or 0:,} pending"
     if row.get("state") == "needs_auth" or row.get("needs_auth"):
         url = row["server_url"]
@@ -86,11 +91,13 @@ def _queue(subject: Subject, row: dict[str, Any]) -> Check:
     if held := row.get("held_sessions"):
         told = (
             f"{pending}; {count(held, 'session')} {'is' if held == 1 else 'are'} held{_reasons(subject, row)}"
+            f"{_held_error(subject, row)}"
         )
-        return Check(name, "warn", told, f"`relayctl queue held{named}`")
-    if row.get("pending_items") and (error := row.get("last_error")):
-        told = f"{pending}; last error: {failure(error)}{_next_attempt(row.get('next_due_in_ms'))}"
-        return Check(name, "warn", told, f"is the server running? `relayctl flush{named}` tries now")
+        return Check(name, "warn", told, f"`relayctl queue held{named}` tells why")
+    if row.get("pending_items") and row.get("last_error"):
+        told = f"{pending}{_last_error(row)}{_next_attempt(row.get('next_due_in_ms'))}"
+        todo = f"is the server running, and its address right? `relayctl flush{named}` tries now"
+        return Check(name, "warn", told, todo)
     return Check(name, "ok", pending)
 
 
@@ -101,20 +108,38 @@ def _reasons(subject: Subject, row: dict[str, Any]) -> str:
             {"failed": row.get("failed_sessions") or 0, "expired": row.get("expired_items") or 0}
         )
     else:
-        try:
-            told = subject.ask("/v1/queues/held", queue_dir=row["queue_dir"], limit=_MAX_HELD)
-        except Refused:
-            return ""
-        counted = Counter(str(one["reason"]) for one in told.get("held", ()))
+        counted = Counter(str(head["reason"]) for head in _heads(subject, row))
     words = ", ".join(f"{number:,} {reason}" for reason, number in counted.most_common() if number)
     return f" ({words})" if words else ""
 
 
-def _about_problem(directory: str) -> str:
-    named = queue_option(directory)
+def _heads(subject: Subject, row: dict[str, Any]) -> list[dict[str, Any]]:
+    """List the held heads of a queue; none without a daemon, or if it does not tell."""
+    if subject.daemon is None:
+        return []
+    try:
+        told = subject.ask("/v1/queues/held", queue_dir=row["queue_dir"], limit=_MAX_HELD)
+    except Refused:
+        return []
+    return told.get("held", [])
+
+
+def _held_error(subject: Subject, row: dict[str, Any]) -> str:
+    """Tell the last error of a queue whose heads are held, else the one that most of them have: it is their own."""
+    errors = Counter(error for head in _heads(subject, row) if (error := head.get("last_error")))
+    commonest = next((error for error, _ in errors.most_common(1)), None)
+    return _last_error({"last_error": row.get("last_error") or commonest})
+
+
+def _about_problem(directory: str, named: str) -> str:
     if offline.holds_queue(directory):
         return f"`relayctl status{named}` shows more"
     return f"put it back, or mount it: it is never made anew; `relayctl queue forget{named}` takes it off the list"
+
+
+def _last_error(row: dict[str, Any]) -> str:
+    error = row.get("last_error")
+    return f"; last error: {failure(error)}" if error else ""
 
 
 def _next_attempt(due_in_ms: int | None) -> str:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from relayctl import managed, units
+from relayctl import managed, service_manager, units
 from relayctl.checks.check import Check, Subject
-from relayctl.errors import ServiceRefused
+from relayctl.service_errors import ServiceRefused
 
 __all__ = ("look",)
 
 _NAME = "service"
 _INSTALL = "`relayctl service install` writes it"
-_MISSING = 127
 
 
 def look(subject: Subject) -> Iterator[Check]:
@@ -67,39 +66,47 @@ def _of_files(manager: str, states: dict[str, str], subject: Subject) -> Check |
 def _of_manager(manager: str, subject: Subject) -> Check:
     if manager == "launchd":
         return _of_launchd(subject)
-    command = ("systemctl", "--user", "show", "-p", "LoadState,ActiveState", managed.SERVICE)
-    ended = managed.run(command, subject.environ)
+    command = ("systemctl", "--user", "show", "-p", "LoadState,ActiveState", service_manager.SERVICE)
+    ended = service_manager.ask(command, subject.environ)
     if ended.status:
         return _unheard(manager, ended)
     told = dict(line.split("=", 1) for line in ended.output.splitlines() if "=" in line)
     load, active = told.get("LoadState", "?"), told.get("ActiveState", "?")
     if load != "loaded":
         return Check(
-            _NAME, "fail", f"systemd has no unit {managed.SERVICE} ({load})", "`relayctl service install`"
+            _NAME,
+            "fail",
+            f"systemd has no unit {service_manager.SERVICE} ({load})",
+            "`relayctl service install`",
         )
     if active == "failed":
-        todo = f"`journalctl --user -u {managed.SERVICE} -n 50` says why, then `relayctl daemon start`"
-        return Check(_NAME, "fail", f"{managed.SERVICE} has failed", todo)
+        todo = (
+            f"`journalctl --user -u {service_manager.SERVICE} -n 50` says why, then `relayctl daemon start`"
+        )
+        return Check(_NAME, "fail", f"{service_manager.SERVICE} has failed", todo)
     if active == "active" or subject.daemon is not None:
-        return Check(_NAME, "ok", f"{managed.SERVICE} is {active}")
+        return Check(_NAME, "ok", f"{service_manager.SERVICE} is {active}")
     return Check(
-        _NAME, "warn", f"{managed.SERVICE} is {active}, and nothing listens", "`relayctl daemon start`"
+        _NAME,
+        "warn",
+        f"{service_manager.SERVICE} is {active}, and nothing listens",
+        "`relayctl daemon start`",
     )
 
 
 def _of_launchd(subject: Subject) -> Check:
-    agent = f"{managed.domain()}/{managed.LABEL}"
-    ended = managed.run(("launchctl", "print", agent), subject.environ)
-    if ended.status == _MISSING:
+    agent = service_manager.agent()
+    ended = service_manager.ask(("launchctl", "print", agent), subject.environ)
+    if ended.status == service_manager.MISSING:
         return _unheard("launchd", ended)
     if ended.status:
         return Check(_NAME, "fail", f"launchd has no agent {agent}", "`relayctl daemon start` loads it")
     return Check(_NAME, "ok", f"launchd has {agent}")
 
 
-def _unheard(manager: str, ended: managed.Ended) -> Check:
+def _unheard(manager: str, ended: service_manager.Ended) -> Check:
     told = f"{manager} is to run the daemon, but does not answer: {ended.error or f'status {ended.status}'}"
     todo = (
         "in a session of its own user it would; `relayctl service uninstall` lets commands start the daemon"
     )
-    return Check(_NAME, "fail" if ended.status == _MISSING else "warn", told, todo)
+    return Check(_NAME, "fail" if ended.status == service_manager.MISSING else "warn", told, todo)

@@ -35,9 +35,8 @@ def _config(home: str) -> Check:
     except UnicodeDecodeError:
         return Check(name, "fail", f"{path} is not UTF-8", "write it anew as UTF-8; no daemon starts with it")
     except tomllib.TOMLDecodeError as error:
-        where = (
-            str(error).rpartition(" (")[2].rstrip(")")
-        )  # the rest of the message may hold what is in the file
+        # the rest of the message may hold what is in the file
+        where = str(error).rpartition(" (")[2].rstrip(")")
         return Check(name, "fail", f"{path} is no TOML ({where})", "correct it; no daemon starts with it")
     if _changed_since_start(home, path):
         return Check(

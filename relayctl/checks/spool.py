@@ -19,11 +19,15 @@ _MAX_BYTES = 64 << 20
 _MAX_FILES = 10_000
 _NEAR = 0.8
 _NAME = re.compile(r"(\d{20})-\d+-(\d+)\.http", re.ASCII)
-# A running daemon takes in what is there at its start and with the next hook.
+# A running daemon takes in what is there at its start, with the next hook, and every minute.
 _SLOW_S = 3_600.0
 _RECENT_S = 7 * 86_400.0
 _DROPPED = {
     "full": ("because the spool was full", "start a daemon before it is: `relayctl daemon start`"),
+    "late": (
+        "because a hook's time was over before they were kept",
+        "is the machine or its disk overloaded?",
+    ),
     "large": ("because they were over 8 MiB", "nothing brings them back"),
 }
 
@@ -56,7 +60,7 @@ def _waiting(subject: Subject, directory: str) -> Check:
     share = max(found.files / _MAX_FILES, found.total / _MAX_BYTES)
     todo = "`relayctl daemon start` takes them in"
     if subject.daemon is not None:
-        todo = "the next hook has them taken in; `relayctl daemon logs` says what keeps them here"
+        todo = "they are taken in within a minute; if not, `relayctl daemon logs` says what keeps them here"
     if share >= 1:
         return Check("spool", "fail", f"full: {told}; new events are dropped", todo)
     if share >= _NEAR:

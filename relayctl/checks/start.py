@@ -9,7 +9,8 @@ from typing import Any
 
 from relayctl.checks.check import Check, Subject
 from relayctl.checks.lock import is_starting
-from relayctl.home import last_start_path
+from relayctl.home import last_start_path, open_at_once
+from relayctl.launch import UNFINISHED
 from relayctl.objects import read_object
 
 __all__ = ("look",)
@@ -17,25 +18,23 @@ __all__ = ("look",)
 _NAME = "last start"
 # A hook whose start failed leaves the next one alone for so long.
 _PAUSE_S = 60
-# What a hook leaves before it starts a daemon, which removes it or says better.
-_UNFINISHED = "start_unfinished"
 _TODO = {
     "config_refused": "correct config.toml, then `relayctl daemon start`",
     "damaged": "keep relay.db; put a backup in its place, or move it away, then `relayctl daemon start`",
-    _UNFINISHED: "`relayctl daemon start` tries again and says why it fails",
+    UNFINISHED: "`relayctl daemon start` tries again and says why it fails",
 }
 
 
 def look(subject: Subject) -> Iterator[Check]:
     """Tell what a failed start left behind; a good one removes it."""
     try:
-        with open(last_start_path(subject.home), "rb") as file:
+        with open(last_start_path(subject.home), "rb", opener=open_at_once) as file:
             told, age_s = read_object(file.read(65_536)), time.time() - os.fstat(file.fileno()).st_mtime
     except FileNotFoundError:
         yield Check(_NAME, "ok", "nothing failed")
         return
     code, runs = str(told.get("code")), subject.daemon is not None
-    if code == _UNFINISHED and not runs and is_starting(subject.home):
+    if code == UNFINISHED and not runs and is_starting(subject.home):
         yield Check(_NAME, "ok", "a hook is starting the daemon just now")
         return
     detail = f"failed{_when(told)}: {told.get('detail', 'the cause was not written down')}"

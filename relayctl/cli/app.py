@@ -25,7 +25,7 @@ _FAILED = 2
 INTERRUPTED = 130
 """What a shell reports for a process ended by SIGINT."""
 # Options of the commands, which are looked for before them now and then, and the other way round.
-_OF_COMMANDS = "--json", "--queue-dir"
+_OF_COMMANDS = "--json", "--queue", "--queue-dir"
 _OF_ALL = ("--no-daemon",)
 
 
@@ -127,9 +127,12 @@ def run(arguments: Sequence[str]) -> int:
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(
-            relayctl, {"obj": Client(os.environ)}, "relayctl", COMPLETION_VARIABLE, instruction
-        )
+        try:
+            return shell_complete(
+                relayctl, {"obj": Client(os.environ)}, "relayctl", COMPLETION_VARIABLE, instruction
+            )
+        except (KeyError, ValueError):  # no script of ours asks without the words
+            return _FAILED
     try:
         code = _invoke(list(arguments))
         sys.stdout.flush()
@@ -156,7 +159,7 @@ def _invoke(arguments: list[str]) -> int:
             try:
                 answer = relayctl.invoke(context)
             except ClientError as error:
-                _report(error, client.named_queue)
+                _report(error, client)
                 return _FAILED
     except click.exceptions.Exit as ended:
         return ended.exit_code
@@ -183,10 +186,10 @@ def _speak_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
 
 
-def _report(error: ClientError, named_queue: str | None) -> None:
+def _report(error: ClientError, client: Client) -> None:
     from relayctl.hints import hint_of
 
-    _complain(str(error), details=error.details, hint=hint_of(error, named_queue))
+    _complain(str(error), details=error.details, hint=hint_of(error, client.named_queue, client.found_home))
 
 
 def _report_usage(error: click.ClickException, arguments: Sequence[str]) -> None:

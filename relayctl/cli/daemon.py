@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from relayctl import control
 from relayctl.cli.app import INTERRUPTED
 from relayctl.cli.options import json_option
 from relayctl.cli.show import show
@@ -40,7 +41,7 @@ def daemon() -> None:
 @click.pass_obj
 def start(client: Client, *, as_json: bool) -> None:
     """Start the daemon if none runs, and wait until it answers."""
-    show(_running(client, client.start()), _table, as_json=as_json)
+    show(_running(client, control.start(client)), _table, as_json=as_json)
 
 
 @daemon.command(epilog="\b\nExample:\n  relayctl daemon stop")
@@ -51,7 +52,7 @@ def stop(client: Client, *, as_json: bool) -> None:
 
     Requests under way finish; whatever is pending stays on disk.
     """
-    pid = client.stop()
+    pid = control.stop(client)
     show({"running": False, "pid": None, "stopped_pid": pid, "home": client.home}, _stopped, as_json=as_json)
 
 
@@ -60,7 +61,7 @@ def stop(client: Client, *, as_json: bool) -> None:
 @click.pass_obj
 def restart(client: Client, *, as_json: bool) -> None:
     """Stop the daemon if one runs, then start the installed version."""
-    show(_running(client, client.restart()), _table, as_json=as_json)
+    show(_running(client, control.restart(client)), _table, as_json=as_json)
 
 
 @daemon.command(

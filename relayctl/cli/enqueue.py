@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from relayctl.cli.options import json_option, queue_dir_option
+from relayctl.cli.options import json_option, queue_options
 from relayctl.cli.show import Progress, show
 from relayctl.cli.stdin import read_stdin
 from relayctl.client import Client
@@ -36,7 +36,7 @@ The file is a JSON array:
     "body": {"session_id": "native-session-123", "cwd": "/workspace/example"}}]
 """
 )
-@queue_dir_option
+@queue_options()
 @click.option(
     "--file",
     "path",

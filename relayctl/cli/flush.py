@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from relayctl.cli.options import json_option, queue_dir_option
+from relayctl.cli.options import json_option, queue_options
 from relayctl.cli.show import Progress, show
 from relayctl.client import Client
 from relayctl.errors import AnswerLost, Refused, TokenRefused
@@ -30,14 +30,16 @@ Examples:
 Exit codes: 0 nothing is pending any more, 2 failed, 3 events are still pending.
 """
 )
-@queue_dir_option
+@queue_options()
 @click.option(
     "--max-batches",
     metavar="N",
     type=click.IntRange(min=0),
     help=f"Stop after N batches (0 counts as 1).  [default: {_DEFAULT_BATCHES}]",
 )
-@click.option("--all", "everything", is_flag=True, help="Go on until nothing more can be delivered.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Go on until nothing more of this queue can be delivered."
+)
 @json_option
 @click.pass_obj
 def flush(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from relayctl.cli.options import json_option, queue_dir_option
+from relayctl.cli.options import json_option, queue_options
 from relayctl.cli.show import show
 from relayctl.client import Client
 from relayctl.errors import Refused
@@ -21,7 +21,7 @@ Examples:
   relayctl queue forget --queue-dir ~/outbox --even-if-pending
 """
 )
-@queue_dir_option
+@queue_options()
 @click.option(
     "--even-if-pending",
     is_flag=True,

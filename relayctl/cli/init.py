@@ -31,7 +31,7 @@ What the values may be:
   workspace, project  1 to 128 characters of one line, not blank
 """
 )
-@queue_dir_option
+@queue_dir_option()
 @click.option("--server-url", metavar="URL", default="local", show_default=True, help="Where events go.")
 @click.option("--producer", default="relayd", show_default=True, help="Who makes the events.")
 @click.option("--actor", help="In whose name; part of every retry key.  [default: the user's name]")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from typing import Any
 
 import click
@@ -16,15 +15,15 @@ from relayctl.errors import RulesRefused
 from relayctl.home import absolute
 from relayctl.hook_settings import claude_hooks
 from relayctl.rules_file import remove_rules, rules_path, write_rules
+from relayctl.slug import is_slug
 
 __all__ = ("link", "unlink")
 
-_SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _repo = click.option("--repo", metavar="DIR", help="The repository, or any directory in it.  [default: here]")
 
 
 def _slug(_context: click.Context, _parameter: click.Parameter, text: str | None) -> str | None:
-    if text is not None and _SLUG.fullmatch(text) is None:
+    if text is not None and not is_slug(text):
         rule = "1 to 64 of the letters a to z, digits and -, and no - at the beginning"
         raise click.BadParameter(rule)
     return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from relayctl.cli.table import columns
+from relayctl.cli.table import columns, pairs
 from relayctl.cli.words import brief_id, due, failure, span
 
 __all__ = ("held_table", "queues_table")
@@ -13,26 +13,32 @@ _KEY_SHOWN = 8  # as many as a command needs
 
 
 def queues_table(answer: dict[str, Any]) -> str:
-    """Lay out the queues a daemon knows."""
-    return columns(
-        ("queue", "server", "scope", "mode", "state", "pending", "held", "next"),
+    """Lay out the queues a daemon knows; how the last attempt failed is told below, for it is too long for a column."""
+    rows = answer["queues"]
+    table = columns(
+        ("queue", "server", "scope", "mode", "state", "pending", "held", "sent", "next"),
         [
             (
-                row.get("name") or row["queue_dir"],
+                _name(row),
                 row["server_url"],
                 f"{row['workspace']}/{row['project']}",
                 row["mode"],
                 (row.get("problem") or row["state"]).removeprefix(f"{row['queue_dir']}: "),
                 _number(row.get("pending_items")),
                 _number(row.get("held_sessions")),
+                _number(row.get("delivered_items")),
                 _due(row.get("next_due_in_ms")),
             )
-            for row in answer["queues"]
+            for row in rows
         ],
         empty="no queue yet: `relayctl init` or `relayctl enqueue` makes one",
         first="scope",
         ends=("queue",),
     )
+    failed = pairs(
+        (_name(row), f"last error: {failure(row['last_error'])}") for row in rows if row.get("last_error")
+    )
+    return f"{table}\n\n{failed}" if failed else table
 
 
 def held_table(answer: dict[str, Any]) -> str:
@@ -57,6 +63,10 @@ def held_table(answer: dict[str, Any]) -> str:
     )
     more = answer["total"] - len(rows)
     return f"{table}\n{more:,} more: --after {rows[-1]['seq']}" if rows and more > 0 else table
+
+
+def _name(row: dict[str, Any]) -> str:
+    return row.get("name") or row["queue_dir"]
 
 
 def _number(value: int | None) -> str:

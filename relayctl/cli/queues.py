@@ -9,7 +9,7 @@ import click
 
 from relayctl.cli.event import show_event
 from relayctl.cli.forget import forget
-from relayctl.cli.options import json_option, limit_option, queue_dir_option
+from relayctl.cli.options import json_option, limit_option, queue_options
 from relayctl.cli.show import Progress, show
 from relayctl.client import Client
 from relayctl.errors import Refused
@@ -27,9 +27,7 @@ def queue() -> None:
 
 
 @queue.command("list", epilog="\b\nExample:\n  relayctl queue list --json")
-@click.option(
-    "--queue-dir", metavar="DIR", type=click.Path(file_okay=False), help="Only this queue.  [default: all]"
-)
+@queue_options("Only this queue.  [default: all]")
 @json_option
 @click.pass_obj
 def list_queues(client: Client, *, queue_dir: str | None, as_json: bool) -> None:
@@ -43,7 +41,7 @@ def list_queues(client: Client, *, queue_dir: str | None, as_json: bool) -> None
 
 
 @queue.command(epilog="\b\nExamples:\n  relayctl queue held\n  relayctl queue held --limit 500 --json")
-@queue_dir_option
+@queue_options()
 @limit_option
 @click.option(
     "--after",
@@ -68,7 +66,7 @@ Examples:
 """
 )
 @click.argument("keys", metavar="[KEY]...", nargs=-1)
-@queue_dir_option
+@queue_options()
 @click.option("--all", "everything", is_flag=True, help="Every held event.")
 @click.option("--may-duplicate", is_flag=True, help="Also send what the server may have and has forgotten.")
 @json_option
@@ -106,7 +104,7 @@ Examples:
 """
 )
 @click.argument("keys", metavar="KEY...", nargs=-1, required=True)
-@queue_dir_option
+@queue_options()
 @click.option(
     "--export",
     "path",
@@ -136,7 +134,7 @@ def discard(
 
 @queue.command(epilog="\b\nExample:\n  relayctl queue backup --queue-dir ~/outbox ~/outbox-backup.db")
 @click.argument("file", type=click.Path())
-@queue_dir_option
+@queue_options()
 @click.option("--force", is_flag=True, help="Write over FILE.")
 @json_option
 @click.pass_obj
@@ -162,7 +160,7 @@ def backup(client: Client, *, file: str, queue_dir: str | None, force: bool, as_
 
 @queue.command(epilog="\b\nExample:\n  relayctl queue auto off --queue-dir ~/outbox")
 @click.argument("switch", metavar="on|off", type=click.Choice(["on", "off"]))
-@queue_dir_option
+@queue_options()
 @json_option
 @click.pass_obj
 def auto(client: Client, *, switch: str, queue_dir: str | None, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from relayctl.cli.show import show, warn
 from relayctl.client import Client
 
 if TYPE_CHECKING:
-    from relayctl.service import Plan
+    from relayctl.plan import Plan
 
 __all__ = ("service",)
 
@@ -56,11 +56,13 @@ def install(client: Client, *, only_print: bool, yes: bool, force: bool, as_json
     A daemon that was started on demand is stopped first; what is pending stays on disk.
     """
     from relayctl import service as services
+    from relayctl.control import stop
+    from relayctl.managed import manager_for
 
     if only_print:
         _print_files(client)
         return
-    plan = services.install(client.home, client.environ, client.stop, force=force)
+    plan = services.install(client.home, client.environ, lambda: stop(client), force=force)
     _confirm(plan, yes=yes)
     done = plan.carry_out()
     client.forget()
@@ -71,7 +73,7 @@ def install(client: Client, *, only_print: bool, yes: bool, force: bool, as_json
         warn(
             f"hint: the service does not see {', '.join(unseen)} of this shell; config.toml in the home is for that"
         )
-    if services.manager_for() == "systemd" and not services.lingers():
+    if manager_for() == "systemd" and not services.lingers():
         warn("hint: on a server, `loginctl enable-linger` keeps it running while nobody is logged in")
 
 
@@ -127,9 +129,9 @@ def _confirm(plan: Plan, *, yes: bool) -> None:
 
 
 def _show(client: Client, done: Sequence[str] | None, *, as_json: bool) -> None:
-    from relayctl import service as services
+    from relayctl.service_state import state
 
-    answer = services.state(client.home, client.environ)
+    answer = state(client.home, client.environ)
     show(answer if done is None else {**answer, "done": done}, _table, as_json=as_json)
 
 

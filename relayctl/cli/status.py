@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from relayctl import _wire
-from relayctl.cli.options import json_option, queue_dir_option
+from relayctl.cli.options import json_option, queue_options
 from relayctl.cli.show import show
 from relayctl.client import Client
 from relayctl.daemon import target
 from relayctl.errors import DaemonSilent, Refused
+from relayctl.home import default_queue
 
 __all__ = ("read", "status")
 
@@ -23,10 +24,11 @@ _TIMEOUT_S = 15.0
     epilog="""\b
 Examples:
   relayctl status
+  relayctl status --queue p-shop.1
   relayctl status --queue-dir ~/outbox --json
 """
 )
-@queue_dir_option
+@queue_options()
 @json_option
 @click.pass_obj
 def status(client: Client, *, queue_dir: str | None, as_json: bool) -> None:
@@ -46,7 +48,8 @@ def read(client: Client, queue_dir: str | None) -> dict[str, Any]:
     """
     client.look_only()
     directory = client.queue_dir(queue_dir)
-    query = {"queue_dir": None if queue_dir is None else directory}
+    default = directory == default_queue(client.home)
+    query = {"queue_dir": None if default else directory}
     try:
         if daemon := client.find():
             return json.loads(daemon.ask("GET", target("/v1/status", query), timeout_s=_TIMEOUT_S))
@@ -57,15 +60,19 @@ def read(client: Client, queue_dir: str | None) -> dict[str, Any]:
             raise
     from relayctl import offline
 
-    return offline.read_status(directory, default=queue_dir is None)
+    return offline.read_status(directory, default=default)
 
 
 def _table(client: Client, answer: dict[str, Any]) -> str:
+    from relayctl.cli.project_queue import of_hooks_here
     from relayctl.cli.status_table import status_table
+    from relayctl.hints import queue_option
 
     parked = ""
     if answer.get("needs_auth"):
         from relayctl.tokens import refusal
 
         parked = refusal(client, answer["server_url"])
-    return status_table(answer, client.named_queue, parked)
+    table = status_table(answer, queue_option(client.named_queue, client.home), parked)
+    hooks = "" if client.named_queue is not None else of_hooks_here(client)
+    return f"{table}\n{hooks}" if hooks else table

@@ -7,21 +7,20 @@ from typing import Any
 
 from relayctl.cli.table import pairs
 from relayctl.cli.words import count, delivery, due, failure, size, span
-from relayctl.hints import queue_option
 from relayctl.tokens import remedy
 
 __all__ = ("status_table",)
 
 
-def status_table(answer: dict[str, Any], queue_dir: str | None, parked: str) -> str:
+def status_table(answer: dict[str, Any], named: str, parked: str) -> str:
     """Lay out a status: where it delivers, what waits, what is in the way, what was delivered.
 
     Args:
         answer: The status.
-        queue_dir: How the queue was named, for the commands that are shown; None if it was not.
+        named: The option that names the queue, a blank before it, for the commands that are shown; empty for none.
         parked: Why it is parked; empty if it is not.
     """
-    in_the_way = _in_the_way(answer, queue_option(queue_dir), parked)
+    in_the_way = _in_the_way(answer, named, parked)
     return pairs([*_destination(answer), *_waiting(answer), *in_the_way, *_delivered(answer)])
 
 

@@ -63,7 +63,7 @@ def choose(
         if refused.code == "binding_refused":
             refused.hint = "`relayctl upstream set --help` shows what the values may be"
         raise
-    show(_with_token(client, answer), _table, as_json=as_json)
+    show(_with_token(client, answer), _chosen, as_json=as_json)
 
 
 @upstream.command("show", epilog="\b\nExample:\n  relayctl upstream show")
@@ -94,6 +94,13 @@ def _with_token(client: Client, answer: dict[str, Any]) -> dict[str, Any]:
         return answer
     servers = client.ask("GET", "/v1/credentials", again=True)["servers"]
     return {**answer, "token_stored": answer["server_url"] in servers}
+
+
+def _chosen(answer: dict[str, Any]) -> str:
+    """Tell of a choice, and how to see whether it works: nothing was sent to the server yet."""
+    if answer["server_url"] == _LOCAL:
+        return _table(answer)
+    return f"{_table(answer)}\n\nNothing was sent there yet. To see whether it works: relayctl doctor, after the next hook"
 
 
 def _table(answer: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ __all__ = ("brief_id", "count", "delivery", "due", "failure", "local_time", "siz
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _ID_CHARS = 13
-_FAILURES = {"transport": "no answer from the server"}
+_FAILURES = {"malformed ack": "no ai-memory answer", "transport": "no answer from the server"}
 _SPANS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
 
 

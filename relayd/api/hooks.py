@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from relayd.api.body import read_body
 from relayd.api.response import Json
-from relayd.hooks.heads import MAX_PAYLOAD_BYTES, check_addressee, hook_call
+from relayd.hooks.request import MAX_PAYLOAD_BYTES, check_addressee, hook_call
 from relayd.services import services
 
 __all__ = ("routes",)

@@ -66,6 +66,9 @@ class QueueShown(msgspec.Struct, frozen=True):
     pending_items: int | None = None
     held_sessions: int | None = None
     next_due_in_ms: int | None = None
+    delivered_items: int | None = None
+    """Acknowledged in the last 30 days."""
+    last_error: str | None = None
     problem: str | None = None
     """Why it cannot be used, as one sentence."""
 
@@ -178,6 +181,8 @@ def _shown(directory: Path, name: str | None, status: Status) -> QueueShown:
         pending_items=status.pending_items,
         held_sessions=status.held_sessions,
         next_due_in_ms=status.next_due_in_ms,
+        delivered_items=sum(status.receipt_outcomes.values()),
+        last_error=status.last_error,
     )
 
 

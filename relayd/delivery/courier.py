@@ -21,7 +21,7 @@ from relayd.delivery.sender import Sender
 from relayd.delivery.turn import Turn
 from relayd.errors import RelaydError, Stopping
 
-__all__ = ("ROUND_BATCHES", "Courier")
+__all__ = ("ROUND_BATCHES", "Courier", "release", "tell")
 
 ROUND_BATCHES = 64
 """After so many batches a courier gives its slot to another queue's."""

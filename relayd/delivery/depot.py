@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar
 
 import anyio
 
@@ -11,7 +10,7 @@ from relay_queue.answer import Denied
 from relay_queue.batch import Batch
 from relay_queue.errors import NotAQueue, OutboxError
 from relayd import events
-from relayd.credentials import Credentials, CredentialsUnreadable
+from relayd.credentials import Credentials
 from relayd.delivery.attempt import Attempt, attempt, request_timeout_s
 from relayd.delivery.sender import Sender
 from relayd.delivery.senders import Senders
@@ -19,22 +18,13 @@ from relayd.errors import RelaydError
 from relayd.fault import account
 from relayd.queues import MAX_OPEN, QueueRegistry
 
-__all__ = ("COURIERS", "FLUSHES", "Depot", "StoreFailed")
+__all__ = ("COURIERS", "FLUSHES", "Depot")
 
 COURIERS = 12
 """Courier rounds at once."""
 
 FLUSHES = MAX_OPEN - COURIERS - 1
 """Flushes at once: couriers and flushes together leave one open queue to intake."""
-
-
-class StoreFailed(events.Happening, frozen=True):
-    """`relay.db` could not be read or written; couriers go on, and what needed it is done later."""
-
-    level: ClassVar[events.Level] = "warning"
-
-    code: str
-    detail: str
 
 
 class Depot:
@@ -87,4 +77,4 @@ class Depot:
             await self.credentials.reread()
         except (OutboxError, RelaydError, OSError) as error:
             detail = error.strerror if isinstance(error, OSError) else str(error)
-            self.bus.publish(CredentialsUnreadable(detail or type(error).__name__))
+            self.bus.publish(events.CredentialsUnreadable(detail or type(error).__name__))

@@ -15,7 +15,7 @@ from relay_queue.errors import OutboxError, QueueDamaged
 from relayd import events
 from relayd.credentials import Credentials
 from relayd.delivery.courier import Courier
-from relayd.delivery.depot import Depot, StoreFailed
+from relayd.delivery.depot import Depot
 from relayd.delivery.flush import Flush, Order
 from relayd.delivery.forget import forget
 from relayd.delivery.progress import Lines, Report, open_lines
@@ -211,7 +211,7 @@ class Dispatcher:
             except QueueDamaged:
                 raise
             except OutboxError as error:
-                self._depot.bus.publish(StoreFailed(error.code, str(error)))
+                self._depot.bus.publish(events.StoreFailed(error.code, str(error)))
             else:
                 return
             failures += 1

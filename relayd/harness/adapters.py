@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from relayd.errors import HookRefused
 from relayd.harness import claude_code
+from relayd.harness.call import HookCall
 from relayd.harness.meaning import Meaning
 from relayd.harness.payload import read_object
-from relayd.hooks.call import HookCall
 
 __all__ = ("EVENTS", "INLINE_BYTES", "read")
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
+from relayd.harness.call import HookCall
 from relayd.harness.identity import event_id_of, place_of, session_of
 from relayd.harness.meaning import EventName, Meaning
-from relayd.hooks.call import HookCall
 
 __all__ = ("AGENT", "meaning_of")
 

@@ -13,12 +13,12 @@ from relay_queue.envelope import FORBIDDEN_BODY_KEYS, Event
 from relay_queue.envelope import read as read_envelopes
 from relay_queue.errors import InputRefused
 from relay_queue.limits import LIMITS
+from relayd.harness.call import HookCall
 from relayd.harness.fitting import REST, joined
 from relayd.harness.ignored import IGNORED, Patterns, names_paths
 from relayd.harness.meaning import Meaning
 from relayd.harness.payload import LEFT_OUT
-from relayd.harness.private_parts import without_private
-from relayd.hooks.call import HookCall
+from relayd.harness.private_parts import PRIVATE, without_private
 from relayd.text.graphemes import cut_bytes
 from relayd.text.scrub import LONGEST_START, MARK, is_secret_key, scrub_key, scrub_text
 
@@ -38,6 +38,9 @@ _MAX_KEPT: Final = 4 * LIMITS.body_bytes
 
 _WINDOW: Final = 4 * MAX_TEXT_BYTES
 """Characters of one string that are looked at; marks are short, so it is more than what is kept of most."""
+
+_READ: Final = 8 * _WINDOW
+"""Characters of one string in which private parts are looked for; nothing behind them is kept, private or not."""
 
 _EDGE: Final = max(4_096, LONGEST_START)
 """Characters before the end of the window that may belong to a path or a secret which goes on behind it."""
@@ -163,18 +166,23 @@ class _Cleaning:
         return scrub_key(key) if plain else self._text(key, is_path=False)
 
     def _text(self, text: str, *, is_path: bool) -> str:
-        text = without_private(text)
-        whole = len(text) <= _WINDOW
-        if not whole:
-            text = text[:_WINDOW]
+        text, is_torn, more = _start(text)
         if self._ignored:
             if is_path and self._ignored.cover(text, self._cwd):
                 return IGNORED
             text = self._ignored.hide(text, self._cwd)
         text = scrub_text(text)
-        text = _cut(text) if whole else _cut(text[:-_EDGE], more=True)
+        text = _cut(text[:-_EDGE] if is_torn else text, more=more)
         self._room -= len(text)
         return text
+
+
+def _start(text: str) -> tuple[str, bool, bool]:
+    """Take what is looked at of a text, without private parts; whether its end is torn off, and whether there is more."""
+    more = len(text) > _READ
+    text = without_private(text[:_READ])
+    is_torn = len(text) > _WINDOW or (more and not text.endswith(PRIVATE))
+    return text[:_WINDOW], is_torn, more or is_torn
 
 
 def _is_secret(key: str, value: object) -> bool:

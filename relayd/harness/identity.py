@@ -4,7 +4,7 @@ from typing import Final
 
 from relay_queue.fields import CWD, EVENT_ID, SESSION_ID
 from relayd.errors import HookRefused
-from relayd.hooks.call import HookCall
+from relayd.harness.call import HookCall
 
 __all__ = ("event_id_of", "place_of", "session_of")
 

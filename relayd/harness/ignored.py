@@ -15,6 +15,7 @@ from posixpath import normpath
 from typing import Final
 
 from relayd.errors import ConfigRefused
+from relayd.text.tokens import alone
 
 __all__ = ("IGNORED", "Patterns", "names_paths")
 
@@ -32,12 +33,14 @@ _BREAK = (
     _END
     + "()\\[\\]{},;:=|\uff0c\u3002\u3001\uff1b\uff1a\uff01\uff1f\u300c-\u300f\uff08\uff09\u300a\u300b\u3010\u3011\u2018-\u201d"
 )
-_QUOTED = r"(?<![A-Za-z0-9])([\"'`])(@?[^\"'`\n/]{0,255}/[^\"'`\n]{0,4096})\1"
+_QUOTED = alone() + r"([\"'`])(@?[^\"'`\n/]{0,255}/[^\"'`\n]{0,4096})\1"
 """A text between quotes that may be a path with spaces."""
 _WORD = rf"(?<![^{_BREAK}])(?:[A-Za-z][A-Za-z0-9+.-]{{1,20}}://[^{_END}]*|(?=[^{_BREAK}/.@~]*+[/.@~])(?:\\ |[^{_BREAK}])++)"
 """A URL, or a word that may be a path."""
 _MARKS: Final = "/.@~"
 _STOPS: Final = ".!?\u2026"
+_ESCAPE = r"(\\(?:u[0-9A-Fa-f]{4}|[\\\"'abefnrtv]))"
+"""As JSON has it in a string: in text that was quoted so, a path may stand right behind one."""
 _TILDE = re.compile(r"~(?=/|\Z)")
 
 _FLAWS: Final = (
@@ -122,7 +125,10 @@ class Patterns:
         return _compiled(_WORD).sub(lambda found: self._word(found[0], base), text)
 
     def _quoted(self, found: re.Match[str], base: str | None) -> str:
-        return f"{found[1]}{IGNORED}{found[1]}" if self.cover(found[2].lstrip("@"), base) else found[0]
+        path = found[2].rstrip("\\")  # of a closing quote that is escaped
+        if not self.cover(path.lstrip("@"), base):
+            return found[0]
+        return f"{found[1]}{IGNORED}{found[2][len(path) :]}{found[1]}"
 
     def _word(self, word: str, base: str | None) -> str:
         if "://" in word and not word.startswith("file://"):
@@ -133,6 +139,10 @@ class Patterns:
         path = bare.removeprefix("file://").lstrip("@")
         if self.cover(path, base):
             return IGNORED + word[len(bare) :]
+        if "\\" in bare and len(pieces := _compiled(_ESCAPE).split(word)) > 1:
+            return "".join(
+                piece if number % 2 else self._word(piece, base) for number, piece in enumerate(pieces)
+            )
         # In a script without spaces a path follows right behind a word.
         at = bare.find("/")
         if at > 0 and not bare[at - 1].isascii() and self.cover(bare[at:], base):

@@ -8,21 +8,21 @@ from importlib.resources import files
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 from types import CodeType
-from typing import ClassVar
 
 from relay_queue.errors import OutboxError
 from relay_queue.private import ensure_private_dir
-from relayd.events import Bus, Happening, Level
+from relayd.events import Bus, LauncherFailed
 from relayd.home import VARIABLE, Home
+from relayd.whole_file import write_whole
 
-__all__ = ("LauncherFailed", "keep", "keep_and_tell")
+__all__ = ("keep", "keep_and_tell")
 
 _LAUNCHER = b"""\
 #!/bin/sh
 # Written by relayd when it starts. Agent CLIs are told this path: it stays as it is.
 python=%(python)b
 bin=%(bin)b
-[ -f "$python" ] && [ -x "$python" ] || exit 0
+[ -f "$python" ] && [ -x "$python" ] && [ ! -d /dev/stdin ] || exit 0
 trap '' HUP INT TERM
 exec "$python" -IS -c '
 import sys
@@ -38,14 +38,6 @@ _MODULES = ("hook_fallback", "hook")
 """What the hook is made of; first what the other one loads."""
 _UNCHECKED = (1).to_bytes(4, "little")
 """Flags of byte code that is used whatever the source beside it: it is we who keep both."""
-
-
-class LauncherFailed(Happening, frozen=True):
-    """What agent CLIs run could not be written; what was there before stays in use."""
-
-    level: ClassVar[Level] = "warning"
-
-    detail: str
 
 
 def keep_and_tell(home: Home, pass_env: Sequence[str], bus: Bus) -> None:
@@ -102,7 +94,7 @@ def _keep_byte_code(path: Path, source: bytes, named: Path) -> None:
     there = _read(path)
     if there is None or not there.startswith(head) or not _is_code(there[len(head) :]):
         code = compile(source, os.fspath(named), "exec", dont_inherit=True, optimize=2)
-        _replace(path, head + marshal.dumps(code), 0o600)
+        write_whole(path, head + marshal.dumps(code))
 
 
 def _is_code(text: bytes) -> bool:
@@ -115,7 +107,7 @@ def _is_code(text: bytes) -> bool:
 
 def _keep_file(path: Path, content: bytes, mode: int) -> None:
     if _read(path) != content or path.lstat().st_mode & 0o7777 != mode:
-        _replace(path, content, mode)
+        write_whole(path, content, mode=mode)
 
 
 def _read(path: Path) -> bytes | None:
@@ -123,18 +115,3 @@ def _read(path: Path) -> bytes | None:
     if path.is_symlink() or not path.is_file():
         return None
     return path.read_bytes()
-
-
-def _replace(path: Path, content: bytes, mode: int) -> None:
-    aside = path.with_name(f".{path.name}.tmp")
-    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, for its mode
-            os.fchmod(descriptor, mode)
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        aside.replace(path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise

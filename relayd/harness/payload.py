@@ -8,6 +8,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from math import isinf
 from typing import Any, Final, NoReturn, cast
 
@@ -29,6 +30,10 @@ _MAX_EXACT: Final = 18
 """Characters of an integer that is no use to keep as text."""
 _MAX_EXPONENT: Final = 18
 """Digits of an exponent that the outbox takes."""
+_MAX_PARTS: Final = 250_000
+"""Containers, members and elements together: the reader stops all other threads while it makes them."""
+_PIECE: Final = 1 << 18
+"""Bytes that are decoded without a break."""
 
 _LONE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
@@ -36,12 +41,15 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _SPACE = re.compile(r"[ \t\n\r]*")
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{}]', re.DOTALL)
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
+_STRUCTURE = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL)
+_PART = re.compile(rf"{_STRING}|[\[{{,]", re.DOTALL)
 
 _EMPTY = "the hook's input is empty"
 _NO_JSON = "the hook's input is not JSON"
 _TRUNCATED = "the hook's input ends before its JSON does"
 _MORE = "the hook's input goes on behind its JSON"
+_TOO_MANY = f"the hook's input has more than {_MAX_PARTS} members and elements"
 _NO_OBJECT = "the hook's input is {}, not an object"
 _KINDS: Final[Mapping[type, str]] = {
     type(None): "null",
@@ -63,14 +71,16 @@ def read_object(raw: bytes) -> dict[str, Any]:
         `msgspec.Raw`.
 
     Raises:
-        HookRefused: There is no object, or something besides it.
+        HookRefused: There is no object, or something besides it, or it has too many parts.
     """
-    text = raw.removeprefix(codecs.BOM_UTF8).decode(errors="replace")
+    text = _decoded(raw.removeprefix(codecs.BOM_UTF8))
     start = _after_space(text, 0)
     if start == len(text):
         raise HookRefused(_EMPTY)
     if _LONE.search(text):
         text = _ESCAPE.sub(_whole_escape, text)
+    if _has_too_many_parts(text):
+        raise HookRefused(_TOO_MANY)
     value, end = _read(text, start)
     if _after_space(text, end) < len(text):
         raise HookRefused(_MORE)
@@ -78,6 +88,19 @@ def read_object(raw: bytes) -> dict[str, Any]:
         kind = _KINDS.get(cast("type", type(value)), "a number")
         raise HookRefused(_NO_OBJECT.format(kind))
     return cast("dict[str, Any]", value)
+
+
+def _decoded(raw: bytes) -> str:
+    pieces = (raw[start : start + _PIECE] for start in range(0, len(raw), _PIECE))
+    return "".join(codecs.iterdecode(pieces, "utf-8", errors="replace"))
+
+
+def _has_too_many_parts(text: str) -> bool:
+    """Count what stands outside of strings, if there may be too much of it."""
+    if text.count(",") + text.count("[") + text.count("{") <= _MAX_PARTS:
+        return False
+    parts = (part for part in _PART.finditer(text) if not part[0].startswith('"'))
+    return next(islice(parts, _MAX_PARTS, None), None) is not None
 
 
 def _read(text: str, start: int) -> tuple[object, int]:

@@ -8,16 +8,24 @@ __all__ = ("PRIVATE", "without_private")
 PRIVATE: Final = "[PRIVATE]"
 """Stands where a private part was."""
 
-_TAG = re.compile(r"<[ \t]{0,8}(/?)[ \t]{0,8}private(?=[\s/>]|\Z)[^>]*(?:>|\Z)", re.IGNORECASE)
+_LESS = r"(?:<|\\u003c|&lt;)"
+_GREATER = r"(?:>|\\u003e|&gt;)"
+"""Also as they are written inside of JSON in a string, and in HTML."""
+_TAG = re.compile(
+    rf"{_LESS}[ \t]{{0,8}}(/?)[ \t]{{0,8}}private(?=[\s/>\\&]|\Z)"
+    rf"[^>\\&]*+(?:(?!{_GREATER})[\\&][^>\\&]*+)*+(?:{_GREATER}|\Z)",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(rf"/{_GREATER}\Z", re.IGNORECASE)
 
 
 def without_private(text: str) -> str:
-    """Take out what stands between `<private>` and `</private>`, in any case and with attributes.
+    """Take out what stands between `<private>` and `</private>`, in any case with attributes, also as JSON in a string and HTML spell it.
 
     In doubt more is taken out: a part that is not closed goes to the end of the text, and so does one that is opened
     inside another and closed only once.
     """
-    if "<" not in text or not _TAG.search(text):
+    if "private" not in text.lower() or not _TAG.search(text):
         return text
     pieces: list[str] = []
     level = done = 0
@@ -25,7 +33,7 @@ def without_private(text: str) -> str:
         if tag[1]:
             done = tag.end() if level == 1 else done
             level = max(level - 1, 0)
-        elif not tag[0].endswith("/>"):
+        elif not _EMPTY.search(tag[0][-8:]):
             if level == 0:
                 pieces += (text[done : tag.start()], PRIVATE)
             level += 1

@@ -78,6 +78,7 @@ class Backlog:
         self._begin = partial(
             Replay, spool=spool, sieve=sieve, filing=filing, rejected=self._rejected, stopping=stopping
         )
+        self._patience_s = _PATIENCE_S
         self._lock = anyio.Lock()
         self._held = Held()
         self._again_at_s = 0.0
@@ -122,7 +123,7 @@ class Backlog:
     @asynccontextmanager
     async def _turn(self) -> AsyncGenerator[None]:
         has_turn = False
-        with anyio.move_on_after(_PATIENCE_S):
+        with anyio.move_on_after(self._patience_s):
             await self._lock.acquire()
             has_turn = True
         if not has_turn:
@@ -154,9 +155,8 @@ class Backlog:
         if not self._has_news():
             return
         began_s = time.monotonic()
-        is_whole = (
-            began_s >= self._held_until_s
-        )  # else what is held back is left alone, and only the rest is looked at
+        # if not, what is held back is left alone, and only the rest is looked at
+        is_whole = began_s >= self._held_until_s
         replay = self._begin(held=Held() if is_whole else self._held)
         try:
             await replay.run()

@@ -9,10 +9,11 @@ import anyio
 
 from relay_queue.errors import OutboxError
 from relayd.deposit import Deposit
-from relayd.events import Bus
+from relayd.errors import RelaydError
+from relayd.events import Bus, HookTurnedAway
+from relayd.harness.call import HookCall
 from relayd.harness.clean import Cleaner
 from relayd.hooks.backlog import Backlog
-from relayd.hooks.call import HookCall
 from relayd.hooks.filing import Filing
 from relayd.hooks.queue_choice import QueueChoice
 from relayd.hooks.sieve import Kept, Sieve
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from relayd.store import RelayStore
 
 __all__ = ("HookIntake",)
-
-_NOTHING = b""
 
 
 class HookIntake:
@@ -62,6 +61,7 @@ class HookIntake:
         stopping: anyio.Event,
     ) -> None:
         self._store = store
+        self._bus = bus
         self._sieve = Sieve(directories, cleaner)
         self._filing = Filing(QueueChoice(registry, store, bus), deposit)
         self.backlog = Backlog(
@@ -86,19 +86,18 @@ class HookIntake:
             kept = await self._sieve.one(call)
             if kept is not None:
                 await self._keep(kept)
+        except (RelaydError, OutboxError) as error:
+            self._bus.publish(HookTurnedAway(f"{call.cli} {call.event}", error.code, str(error)))
+            raise
         finally:
             await self._note(call)
-        return await self._words(call, kept)
+        return b""  # agents are told nothing yet
 
     async def _keep(self, kept: Kept) -> None:
         await self.backlog.before_newer()
         directory = await self._filing.choice.choose(kept)
         self.backlog.check_order(kept, directory)
         await self._filing.put(kept, directory)
-
-    async def _words(self, call: HookCall, kept: Kept | None) -> bytes:  # noqa: ARG002 -- the seam for what follows
-        """Find what the agent is to be told at this point; nothing yet."""
-        return _NOTHING
 
     async def _note(self, call: HookCall) -> None:
         """Remember that this hook ran; an event must not fail for that."""

@@ -6,20 +6,24 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar, TypeVarTuple, Unpack
 
+import anyio
 import anyio.to_thread
 
 from relay_queue.envelope import Event
 from relay_queue.errors import OutboxError
 from relayd.harness import adapters
+from relayd.harness.call import HookCall
 from relayd.harness.clean import Cleaner
 from relayd.harness.meaning import Meaning
-from relayd.hooks.call import HookCall
 from relayd.projects.directory import Directories
 
 __all__ = ("Kept", "Sieve")
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")
+
+_THREADS = 1
+"""Of those that work at the same time: each more takes turns with the loop, on which short events wait."""
 
 _Where = tuple[str, str | None]
 """Directory and root of a call."""
@@ -45,6 +49,7 @@ class Sieve:
     def __init__(self, directories: Directories, cleaner: Cleaner) -> None:
         self._directories = directories
         self._cleaner = cleaner
+        self._threads = anyio.CapacityLimiter(_THREADS)
 
     async def one(self, call: HookCall) -> Kept | None:
         """Sift one call; None if nothing of it is kept.
@@ -53,11 +58,11 @@ class Sieve:
             HookRefused: It breaks a rule of its agent CLI's hooks.
         """
         is_small = len(call.payload) <= adapters.INLINE_BYTES
-        meaning = adapters.read(call) if is_small else await anyio.to_thread.run_sync(adapters.read, call)
+        meaning = adapters.read(call) if is_small else await self._in_thread(lambda: adapters.read(call))
         if meaning is None or (project := await self._project(call, meaning)) is None:
             return None
         clean = partial(self._cleaner.event, call, meaning)
-        event = clean() if is_small else await anyio.to_thread.run_sync(clean)
+        event = clean() if is_small else await self._in_thread(clean)
         return None if event is None else Kept(project, event)
 
     async def many(self, calls: Sequence[HookCall]) -> list[Kept | Exception | None]:
@@ -66,10 +71,10 @@ class Sieve:
         Raises:
             OutboxError: `relay.db` cannot be read now.
         """
-        meanings = await anyio.to_thread.run_sync(lambda: [_tried(adapters.read, call) for call in calls])
+        meanings = await self._in_thread(lambda: [_tried(adapters.read, call) for call in calls])
         read = list(zip(calls, meanings, strict=True))
         projects = await self._projects(read)
-        return await anyio.to_thread.run_sync(lambda: [self._cleaned(*one, projects) for one in read])
+        return await self._in_thread(lambda: [self._cleaned(*one, projects) for one in read])
 
     async def _project(self, call: HookCall, meaning: Meaning) -> str | None:
         return await self._directories.project_of(call.directory or meaning.cwd, call.root)
@@ -87,6 +92,9 @@ class Sieve:
             except Exception as error:  # noqa: BLE001 -- told of by whoever replays
                 found[where] = error
         return found
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(work, limiter=self._threads)
 
     def _cleaned(
         self,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from relayd.errors import RelaydError
-from relayd.hooks.call import HookCall
+from relayd.harness.call import HookCall
 from relayd.hooks.spooled import MAX_FILE_BYTES, SpoolName, spooled_call
 
 __all__ = ("REJECTED_FILES", "REJECTED_S", "TEMPORARY_S", "Found", "Spool")

@@ -7,8 +7,8 @@ import re
 from typing import Final, NamedTuple
 
 from relayd.errors import PayloadTooLarge, RequestUnreadable
-from relayd.hooks.call import HookCall
-from relayd.hooks.heads import MAX_PAYLOAD_BYTES, check_protocol, hook_call
+from relayd.harness.call import HookCall
+from relayd.hooks.request import MAX_PAYLOAD_BYTES, check_protocol, hook_call
 
 __all__ = ("MAX_FILE_BYTES", "SpoolName", "spooled_call")
 

@@ -82,7 +82,8 @@ class Directories:
         if not links or not paths:
             return None
         linked = next((link.project for link in links if link.root == paths[0]), None)
-        if linked is not None:  # where agents mostly work; the way to the disk and back is what a prompt waits for
+        # agents mostly work there; the way to the disk and back is what a prompt would wait for
+        if linked is not None:
             return linked
         places, none = await self._look(paths)
         return next(filter(None, (project_at(place, links, none) for place in places)), None)

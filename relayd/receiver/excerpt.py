@@ -19,8 +19,13 @@ _WINDOW: Final = 4 * MAX_CHARACTERS
 _MAX_LEVELS: Final = 64
 _MAX_MEMBERS: Final = 1_000
 
-_ELSEWHERE: Final = frozenset(("session_id", "cwd", "occurred_at", MEMBER))
-"""Members that the event has as fields of its own, or that mean nothing to a reader."""
+_UNTOLD: Final = frozenset(
+    (
+        *("session_id", "cwd", "occurred_at", "hook_event_name"),
+        *(MEMBER, "transcript_path", "permission_mode"),
+    )
+)
+"""Members that the event has as fields of its own, and those that mean nothing to a reader."""
 
 _TEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "user-prompt-submit": ("prompt", "message", "text"),
@@ -39,7 +44,7 @@ def excerpt_of(event: str, body: Json) -> str | None:
     for key in _TEXTS.get(event, ()):
         if isinstance(text := body.get(key), str) and text:
             return cut(_scrubbed_start(text), MAX_CHARACTERS)
-    told = {key: value for key, value in body.items() if key not in _ELSEWHERE}
+    told = {key: value for key, value in body.items() if key not in _UNTOLD}
     if not told:
         return None
     return cut(_ENCODER.encode(_Scrubber().value(told, _MAX_LEVELS)).decode(), MAX_CHARACTERS)

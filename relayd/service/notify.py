@@ -17,6 +17,8 @@ __all__ = ("Notifier", "notify")
 _EXTEND_EVERY_S = 30.0
 _EXTENSIONS = 40
 _EXTENSION_US = 60_000_000
+_LEAST_BEAT_S = 0.1  # a manager that wants more than that is misled, and the loop has other things to do
+_MAX_DIGITS = 15
 
 
 def notify(environ: Mapping[str, str], *lines: str) -> None:
@@ -116,6 +118,9 @@ def _beat_s(environ: Mapping[str, str]) -> float | None:
     """Half of the time after which the manager takes us for stuck; None if it does not watch this process."""
     period = environ.get("WATCHDOG_USEC", "").strip()
     watched = environ.get("WATCHDOG_PID", "").strip()
-    if not (period.isascii() and period.isdecimal()) or watched not in {"", str(os.getpid())}:
+    if not (period.isascii() and period.isdecimal() and len(period) <= _MAX_DIGITS) or watched not in {
+        "",
+        str(os.getpid()),
+    }:
         return None
-    return int(period) / 2_000_000 or None
+    return max(int(period) / 2_000_000, _LEAST_BEAT_S) if int(period) else None

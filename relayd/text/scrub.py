@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
-from relayd.text.tokens import TOKENS
+from relayd.text.tokens import TOKENS, alone
 
 __all__ = ("LONGEST_START", "MARK", "is_secret_key", "scrub_key", "scrub_text")
 
@@ -18,7 +18,7 @@ LONGEST_START: Final = 600
 """No pattern needs more characters than this before it matches: what a cut leaves unrecognized of a secret is shorter."""
 
 _BEARER = re.compile(
-    "((?<![A-Za-z0-9])bearer[ \\t]{1,8})(?!\\[REDACTED)[A-Za-z0-9._~+/=-]{8,}", re.IGNORECASE | re.ASCII
+    f"({alone()}bearer[ \\t]{{1,8}})(?!\\[REDACTED)[A-Za-z0-9._~+/=-]{{8,}}", re.IGNORECASE | re.ASCII
 )
 
 _NAMED = re.compile(

@@ -7,12 +7,30 @@ word, so that a token right behind one would stay hidden.
 import re
 from typing import Final
 
-__all__ = ("TOKENS",)
+__all__ = ("TOKENS", "alone")
 
 _KEY_LABEL = "[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
 
-_ALONE = "(?<![A-Za-z0-9]{0})"
-"""Behind a pattern's first letters: nothing of the same word may stand before them."""
+_HEX = "[0-9A-Fa-f]"
+_ESCAPES: Final = (
+    "\\\\[abefnrtv0]",
+    f"\\\\x{_HEX}{{2}}",
+    f"\\\\u{_HEX}{{4}}",
+    f"%{_HEX}{{2}}",
+    "[0-9\\[][mK]",
+)
+"""What ends in a letter or a digit and yet begins a new word: escapes of JSON and of others, of URLs, and of colours."""
+
+
+def alone(start: str = "") -> str:
+    """Make an expression that stands behind a pattern's first letters: nothing of the same word may come before them.
+
+    Args:
+        start: Those letters, as an expression of fixed length.
+    """
+    escaped = "".join(f"|(?<={escape}{start})" for escape in _ESCAPES)
+    return f"(?:(?<![A-Za-z0-9]{start}){escaped})"
+
 
 _STARTS: Final = {
     "gh": "[a-z]_[A-Za-z0-9]{20,}",
@@ -65,10 +83,7 @@ _BEGIN: Final = "-----BEGIN "
 
 TOKENS: Final = (
     (_BEGIN, f"{_BEGIN}{_KEY_LABEL}-----(?:.*?-----END {_KEY_LABEL}-----|.*)"),
-    *(
-        (start, f"{re.escape(start)}{_ALONE.format(re.escape(start))}{rest}")
-        for start, rest in _STARTS.items()
-    ),
+    *((start, f"{re.escape(start)}{alone(re.escape(start))}{rest}") for start, rest in _STARTS.items()),
     ("://", "(?<=://)[^/?#@: \\t\\r\\n\"']{0,256}:[^/?#@ \\t\\r\\n\"']{1,256}(?=@)"),
 )
 """What must be in a text for a pattern to match, and the pattern: most texts hold none of it, and `in` is quick.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import stage
+from tests import agents, stage
 
 
 @pytest.fixture
@@ -23,3 +23,10 @@ def running(home: Path) -> Iterator[stage.Daemon]:
     """A daemon on that home."""
     with stage.daemon(home) as started:
         yield started
+
+
+@pytest.fixture
+def user() -> Iterator[agents.Desk]:
+    """A user with agents; no daemon runs yet."""
+    with agents.desk() as made:
+        yield made

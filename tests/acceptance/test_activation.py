@@ -245,6 +245,21 @@ def test_heartbeats_come_from_the_process_that_is_watched(
             assert daemon.stop() == 0
 
 
+@pytest.mark.parametrize("period", ["1", "9" * 5000])
+def test_a_period_that_makes_no_sense_keeps_the_daemon_from_nothing(
+    home: Path, tmp_path: Path, period: str
+) -> None:
+    """One that is far too short does not make it beat all day; one that is no number of microseconds is none."""
+    with (
+        Manager(str(tmp_path / "notify")) as manager,
+        stage.daemon(home, env={**manager.env, "WATCHDOG_USEC": period}) as daemon,
+    ):
+        manager.until("READY")
+        while not manager.is_silent_for(0.02):
+            manager.hear()
+        assert daemon.stop() == 0
+
+
 def test_a_stuck_loop_misses_its_heartbeats(home: Path, tmp_path: Path) -> None:
     """While the event loop does not turn nothing is told, although other threads of the daemon run."""
     program = """

@@ -18,8 +18,8 @@ WATCH_S = 40.0
 
 
 def rows() -> list[Row]:
-    """Resident memory and wake-ups, after one event went through to the local receiver."""
-    with stage.home() as home, stage.daemon(home) as running:
+    """Resident memory and wake-ups as clients start it, after one event went through to the local receiver."""
+    with stage.home() as home, stage.daemon(home, "--on-demand") as running:
         running.call("POST", "/v1/events", json.dumps(sample.event(1, 1)).encode())
         time.sleep(SETTLE_S)
         found = [Row("daemon idle, resident", _resident_mib(running.process.pid), "MiB", 45.0)]

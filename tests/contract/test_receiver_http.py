@@ -10,7 +10,7 @@ import pytest
 import structlog
 
 from relayd.api import feed as feed_routes
-from relayd.api import hook as hook_routes
+from relayd.api import receiver
 from relayd.api.app import App
 from relayd.home import Home
 from relayd.listen import bind
@@ -57,7 +57,7 @@ async def serving(home):
             store=store, receiver=Receiver(store), feed=Feed(store), log=structlog.get_logger()
         )
         listener = bind(home)
-        server = Server(App(services, [*hook_routes.routes, *feed_routes.routes]), listener)
+        server = Server(App(services, [*receiver.routes, *feed_routes.routes]), listener)
         await server.start()
         try:
             yield home

@@ -38,7 +38,7 @@ def private(tmp_path: Path) -> Path:
 
 def queue_row(**fields: Any) -> dict[str, Any]:
     """Make one row of the list of queues."""
-    return frame_files.answer_body("queues")["queues"][0] | fields
+    return frame_files.answer_body("queues")["queues"][0] | {"last_error": None} | fields
 
 
 def status_of(**fields: Any) -> dict[str, Any]:

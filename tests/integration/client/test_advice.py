@@ -89,7 +89,9 @@ def test_a_queue_that_was_not_named_is_to_be_named(tmp_path: Path) -> None:
     """`queue retry KEY` without --queue-dir most often means another queue than the default one."""
     with serve(tmp_path / "home", lambda _: http(404, _GONE)) as daemon:
         said = _said(daemon.home, "queue", "retry", "1f0c93ab")
-    assert said[1] == "hint: name the queue with --queue-dir; `relayctl queue list` shows the queues"
+    assert (
+        said[1] == "hint: name the queue with --queue or --queue-dir; `relayctl queue list` shows the queues"
+    )
 
 
 def test_a_hint_names_the_queue_that_was_named(tmp_path: Path) -> None:

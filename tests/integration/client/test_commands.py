@@ -248,7 +248,7 @@ def test_a_terminal_gets_tables(tmp_path: Path) -> None:
         ("enqueue", ("enqueue", "--file", "/dev/null"), "stored 1 event, recognized 0 duplicates"),
         ("flush", ("flush",), "outcomes: stored 2"),
         ("status", ("status",), "2 events in 1 session, 1.8 KiB, the oldest 1 min old"),
-        ("queues", ("queue", "list"), "/srv/outbox  https://memory.ex"),
+        ("queues", ("queue", "list"), "/srv/outbox  https://memory"),
         ("retry", ("queue", "retry", "--all"), "1 event to be sent again"),
         ("mode", ("queue", "auto", "off"), "delivery is manual: only `relayctl flush` delivers"),
         (

@@ -114,3 +114,10 @@ def test_completing_starts_no_daemon(tmp_path: Path) -> None:
     )
     assert verbs.stdout.split() == [b"plain,queue"]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_words_that_no_shell_sent_are_no_crash(tmp_path: Path) -> None:
+    """The variable alone, left in an environment, completes nothing."""
+    for more in ({}, {"COMP_WORDS": "relayctl q", "COMP_CWORD": "x"}):
+        done = run(tmp_path, env={"_RELAYCTL_COMPLETE": "bash_complete", **more})
+        assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")

@@ -19,7 +19,6 @@ from tests.integration.client.doctoring import answers, diagnose, private
 from tests.integration.client.scripted_daemon import serve
 
 ROOT = Path(__file__).resolve().parents[3]
-NOW_MS = time.time_ns() // 1_000_000
 LINK = {"root": "/w", "project": "shop", "git_common_dir": None, "remote": None, "linked_at_ms": 1}
 
 
@@ -154,7 +153,8 @@ def test_hooks_that_do_not_come_are_a_warning(
     home: Path, seen: list[tuple[str, str, int]], state: str, told: str
 ) -> None:
     """Where projects are linked, hooks are expected; the command to put into the settings is shown."""
-    rows = [{"cli": cli, "event": event, "last_at_ms": NOW_MS - ago} for cli, event, ago in seen]
+    now_ms = time.time_ns() // 1_000_000
+    rows = [{"cli": cli, "event": event, "last_at_ms": now_ms - ago} for cli, event, ago in seen]
     routes: dict[str, Any] = {"/v1/links": {"links": [LINK], "project": None}, "/v1/hooks": {"seen": rows}}
     with serve(home, answers(routes)):
         check = diagnose(home)[1]["hooks"]

@@ -39,11 +39,15 @@ def test_queues_of_a_running_daemon_are_judged(home: Path) -> None:
         queue_row(queue_dir="/c", state="needs_auth"),
         queue_row(queue_dir="/d", problem="/d: there is no such directory"),
     ]
-    held = {"held": [{"reason": reason} for reason in ("failed", "expired", "failed")], "total": 3}
+    heads = (("failed", "http 422"), ("expired", "transport"), ("failed", "http 422"))
+    held = {"held": [{"reason": reason, "last_error": error} for reason, error in heads], "total": 3}
     code, checks = _diagnose(home, rows, **{"queues/held": held, "credentials": {"servers": []}})
     states = [checks[f"queue /{name}"]["state"] for name in "abcd"]
     assert (code, states) == (2, ["ok", "warn", "warn", "fail"])
-    assert checks["queue /b"]["detail"] == "2 pending; 3 sessions are held (2 failed, 1 expired)"
+    assert (
+        checks["queue /b"]["detail"]
+        == "2 pending; 3 sessions are held (2 failed, 1 expired); last error: http 422"
+    )
     assert "relayctl queue held --queue-dir /b" in checks["queue /b"]["todo"]
     assert checks["queue /c"]["detail"] == "2 pending; the server wants a token, none is set"
     assert "relayctl auth set --server-url https://memory.example" in checks["queue /c"]["todo"]
@@ -59,6 +63,14 @@ def test_a_queue_whose_server_is_away_is_a_warning(home: Path) -> None:
         told["detail"] == "2 pending; last error: no answer from the server (transport); next attempt in 4 s"
     )
     assert checks["queue /c"]["todo"].startswith("put it back, or mount it: it is never made anew")
+
+
+def test_advice_names_a_queue_of_the_home(home: Path) -> None:
+    """Its name is enough, and shorter than its directory."""
+    rows = [queue_row(queue_dir=f"{home.resolve()}/queue/p-shop.{n}", name=f"p-shop.{n}") for n in (1, 2)]
+    checks = _diagnose(home, rows, **{"queues/held": {"held": [], "total": 0}})[1]
+    assert "`relayctl queue held --queue p-shop.2`" in checks["queue p-shop.2"]["todo"]
+    assert "`relayctl flush --all --queue p-shop.1`" in checks["older queues p-shop.1"]["todo"]
 
 
 def test_a_queue_that_left_the_list_meanwhile_is_a_failure(home: Path) -> None:

@@ -146,6 +146,27 @@ def test_a_pipe_in_the_place_of_a_file_does_not_hang(home: Path) -> None:
     assert [checks[name]["state"] for name in ("settings", "tokens", "start lock")] == ["fail", "fail", "ok"]
 
 
+@pytest.mark.parametrize("name", ["last-start.json", "managed", "relayd.lock", "bin/relay-hook"])
+def test_no_pipe_in_a_home_makes_it_wait(home: Path, name: str) -> None:
+    """Whatever lies where a file should be, each look comes to an end by itself."""
+    (home / "bin").mkdir(mode=0o700)
+    os.mkfifo(home / name, 0o600)
+    assert not [check for check in diagnose(home)[1].values() if "did not end" in check["detail"]]
+
+
+@pytest.mark.parametrize("kind", ["directory", "link"])
+@pytest.mark.parametrize("name", ["start.lock", "last-start.json"])
+def test_what_is_in_the_way_of_a_file_is_to_be_moved_away(home: Path, name: str, kind: str) -> None:
+    """A directory, or a link that leads nowhere but back, is named with what to do about it."""
+    if kind == "directory":
+        (home / name).mkdir()
+    else:
+        (home / name).symlink_to(name)
+    code, checks = diagnose(home)
+    look = checks["last start" if name == "last-start.json" else "lock, the rest"]
+    assert (code, look["state"], look["todo"]) == (2, "fail", f"move {home / name} away")
+
+
 def test_settings_changed_under_a_daemon_are_a_warning() -> None:
     """They wait for a restart."""
     with stage.home() as place, stage.daemon(place):
@@ -190,7 +211,10 @@ def test_a_start_that_a_hook_has_begun_is_no_failure_yet(home: Path) -> None:
     code, checks = diagnose(home)
     assert (code, checks["last start"]["state"], checks["start lock"]["state"]) == (0, "ok", "ok")
     os.utime(home / "logs" / "start-stderr.log", (1_700_000_000, 1_700_000_000))
-    assert diagnose(home)[1]["start lock"]["state"] == "warn"
+    check = diagnose(home)[1]["start lock"]
+    assert check["state"] == "warn"
+    if sys.platform == "linux":
+        assert f"kill -9 {os.getpid()}" in check["todo"]
     os.close(lock)
     code, checks = diagnose(home)
     assert (code, checks["last start"]["state"], checks["start lock"]["detail"]) == (2, "fail", "free")

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 import click
 import pytest
 
-from relayctl import managed, service, units
+from relayctl import control, managed, service, service_state, units
 from relayctl.client import Client
-from relayctl.errors import ChangeUnfinished, ForeignFile, NoServiceManager, OtherHomesService, ServiceDown
+from relayctl.errors import ServiceDown
+from relayctl.service_errors import ChangeUnfinished, ForeignFile, NoServiceManager, OtherHomesService
 from tests import stage
 from tests.integration.client import fake_manager
 from tests.integration.client.command import environ_of, on_terminal, run
@@ -464,7 +465,9 @@ def test_the_agent_of_launchd(machine: Machine) -> None:
     """A property list for this home, loaded anew when it changes, stopped and started by launchctl."""
     home, environ = str(machine.home), machine.whole
     with Client(environ) as client:
-        service.install(home, environ, client.stop, force=False, platform="darwin").carry_out()
+        service.install(
+            home, environ, lambda: control.stop(client), force=False, platform="darwin"
+        ).carry_out()
         path = machine.user / "Library/LaunchAgents/dev.relayd.plist"
         agent = plistlib.loads(path.read_bytes())
         assert agent["ProgramArguments"] == [
@@ -478,19 +481,21 @@ def test_the_agent_of_launchd(machine: Machine) -> None:
         ]
         target = f"gui/{os.getuid()}/dev.relayd"
         assert machine.asked() == [["launchctl", "bootstrap", f"gui/{os.getuid()}", str(path)]]
-        told = service.state(home, environ, platform="darwin")
+        told = service_state.state(home, environ, platform="darwin")
         assert (told["up_to_date"], told["installed_home"], told["managed"]) == (True, home, True)
         assert told["units"] == [{"unit": "dev.relayd", "active": "running", "enabled": "enabled"}]
 
-        first = client.restart().pid
+        first = control.restart(client).pid
         assert machine.asked() == [["launchctl", "kickstart", "-k", target]]
-        assert client.stop() == first
+        assert control.stop(client) == first
         assert machine.asked() == [["launchctl", "bootout", target]]
-        assert client.start().pid != first
+        assert control.start(client).pid != first
         assert machine.asked() == [["launchctl", "bootstrap", f"gui/{os.getuid()}", str(path)]]
         client.forget()
 
-        service.install(home, environ, client.stop, force=False, platform="darwin").carry_out()
+        service.install(
+            home, environ, lambda: control.stop(client), force=False, platform="darwin"
+        ).carry_out()
         assert [call[1] for call in machine.asked()] == ["bootout", "bootstrap"]
         service.uninstall(home, environ, force=False, platform="darwin").carry_out()
         assert machine.asked() == [["launchctl", "bootout", target]]
@@ -502,10 +507,12 @@ def test_an_agent_that_launchd_does_not_know_is_no_fault(machine: Machine) -> No
     """Removing goes on after a bootout by hand; restarting loads it."""
     home, environ = str(machine.home), machine.whole
     with Client(environ) as client:
-        service.install(home, environ, client.stop, force=False, platform="darwin").carry_out()
-        client.stop()
-        client.restart()
-        client.stop()
+        service.install(
+            home, environ, lambda: control.stop(client), force=False, platform="darwin"
+        ).carry_out()
+        control.stop(client)
+        control.restart(client)
+        control.stop(client)
         machine.asked()
         service.uninstall(home, environ, force=False, platform="darwin").carry_out()
     assert machine.asked() == []

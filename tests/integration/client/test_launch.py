@@ -225,8 +225,46 @@ def test_a_daemon_that_someone_else_ends_at_once_is_started_again(stage: Script)
 
 def test_patience_ends(stage: Script) -> None:
     """A home that stays held is reported, not waited for for ever."""
-    with pytest.raises(StartFailed, match="nothing answers after 1 s, and process 7 holds the home"):
-        _ensure(stage("held"), timeout_s=0.6)
+    with pytest.raises(StartFailed, match="nothing answers after 3 s, and process 7 holds the home"):
+        _ensure(stage("held"), timeout_s=3.0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who holds a lock")
+def test_whoever_keeps_all_from_starting_is_named(stage: Script) -> None:
+    """Neither a `start.lock` that is never given back nor a home that no daemon holds can be waited for."""
+    home = stage("left")
+    lock = start_lock.take(str(home))
+    assert lock is not None
+    with pytest.raises(StartFailed, match=f"process {os.getpid()} holds start.lock") as told:
+        _ensure(home, timeout_s=0.2)
+    assert f"kill -9 {os.getpid()}" in told.value.hint
+    os.close(lock)
+    directory = os.open(home, os.O_RDONLY)
+    fcntl.flock(directory, fcntl.LOCK_EX)
+    with pytest.raises(StartFailed, match=f"after 3 s; process {os.getpid()} holds the home"):
+        _ensure(home, timeout_s=3.0)
+    os.close(directory)
+
+
+@pytest.mark.timeout(30)
+def test_pipes_in_the_place_of_files_keep_nobody_waiting(stage: Script) -> None:
+    """A start reads and writes a few small files of the home, and none of them waits for another side."""
+    home = stage("ready")
+    (home / "logs").mkdir(mode=0o700)
+    for name in ("last-start.json", "config.toml", "logs/start-stderr.log"):
+        os.mkfifo(home / name, 0o600)
+    _ensure(home)
+    assert len(_starts(home)) == 1
+
+
+@pytest.mark.parametrize("kind", ["directory", "link"])
+def test_a_start_lock_that_is_no_file_is_to_be_moved_away(stage: Script, kind: str) -> None:
+    """Another home would not help against it."""
+    home = stage("ready")
+    (home / "start.lock").mkdir() if kind == "directory" else (home / "start.lock").symlink_to("start.lock")
+    with pytest.raises(HomeRefused, match=r"start\.lock in it cannot be opened") as told:
+        _ensure(home)
+    assert told.value.hint == f"move {home}/start.lock away"
 
 
 def test_the_home_is_made_private(tmp_path: Path, stage: Script) -> None:

@@ -92,6 +92,7 @@ def _version(home: Path) -> str:
         ("\u0661.0", "2.0", False),
         ("", "1.0", False),
         (None, "1.0", False),
+        ("0.0." + "9" * 5000, "1.0", False),
     ],
 )
 def test_versions_are_compared_number_by_number(version: object, than: str, older: bool) -> None:
@@ -195,7 +196,7 @@ def test_one_that_does_not_leave_is_used_with_a_warning(home: Path, monkeypatch:
 def test_what_cannot_be_remembered_is_not_done(home: Path) -> None:
     """With a full disk each command would replace it again, so none does."""
     with _old(home) as old:
-        (home / "replaced.tmp").mkdir()
+        (home / "replaced").mkdir()
         assert run(home, "queue", "list").returncode == 0
         assert old.poll() is None
 

@@ -51,6 +51,15 @@ def test_status_tells_the_pid(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("pid", [None, "12", 0, -1, True, 1.5, 1 << 40])
+def test_who_names_no_process_of_its_own_is_no_daemon(tmp_path: Path, pid: object) -> None:
+    """A signal to 0 or to a number below would go to everybody's processes."""
+    home = tmp_path / "home"
+    with serve(home, lambda _: None, pid=pid):
+        done = run(home, "daemon", "status")
+    assert (done.returncode, b"does not answer" in done.stderr) == (2, True)
+
+
 def test_stop_asks_and_waits_for_the_process_to_go(tmp_path: Path) -> None:
     """It returns when nothing of the daemon is left, with the golden request sent."""
     with _process() as process:

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from relayd.again import BEGUN_ANEW, begun_anew_ago_s
 from relayd.handover import Installed
+from relayd.reexec import BEGUN_ANEW, reexecuted_ago_s
 
 
 def text(version):
@@ -58,7 +58,7 @@ def test_no_version_is_told_where_there_is_none(module, left):
 def test_a_process_knows_when_it_began_anew():
     """The variable counts only if it holds a time that has been."""
     now_s = int(time.time())
-    assert 10 <= begun_anew_ago_s({BEGUN_ANEW: str(now_s - 10)}) < 60
+    assert 10 <= reexecuted_ago_s({BEGUN_ANEW: str(now_s - 10)}) < 60
     for other in ("", "soon", "-5", "9" * 30, str(now_s + 1000), "٣"):
-        assert begun_anew_ago_s({BEGUN_ANEW: other}) == float("inf")
-    assert begun_anew_ago_s({}) == float("inf")
+        assert reexecuted_ago_s({BEGUN_ANEW: other}) == float("inf")
+    assert reexecuted_ago_s({}) == float("inf")

@@ -19,6 +19,7 @@ async def look(self):
         late = {name: getattr(sys.modules[name], "__file__", None) or "" for name in set(sys.modules) - before}
         own = ("site-packages", "/relayd/", "/relay_queue/")
         json.dump(sorted(name for name, file in late.items() if any(part in file for part in own)), open("late", "w"))
+        json.dump(sorted(name for name in before if name.startswith("rich.")), open("drawing", "w"))
     atexit.register(tell)
 Server.start = look
 from relayd.__main__ import main
@@ -65,7 +66,10 @@ def asked(home, project):
 
 
 def test_a_running_daemon_imports_nothing_more(start, home, tmp_path):
-    """After one request of nearly every kind no module of ours or of a dependency has come that was not there before."""
+    """After one request of nearly every kind no module of ours or of a dependency has come that was not there before.
+
+    And nothing was there that only draws, although structlog would bring it.
+    """
     (tmp_path / "project" / ".git").mkdir(parents=True)
     daemon = start(home, "--on-demand", command=(sys.executable, "-P", "-c", PROGRAM))
     kinds = set()
@@ -76,5 +80,6 @@ def test_a_running_daemon_imports_nothing_more(start, home, tmp_path):
     assert kinds == {2, 4}
     daemon.signal()
     assert daemon.ended() == (0, "")
-    eventually((home / "late").exists)
+    eventually((home / "drawing").exists)
     assert json.loads((home / "late").read_text()) == []
+    assert json.loads((home / "drawing").read_text()) == []

@@ -36,13 +36,15 @@ async def test_no_body_no_token_and_no_word_of_a_server_is_logged(tmp_path: Path
             file = [event(1, "session-secret", text="body-secret")]
             await call("POST", f"/v1/queues/enqueue?queue_dir={queue}", file)
             await call("POST", f"/v1/queues/enqueue?queue_dir={queue}", [{"body-secret": 1}])
+            await call("POST", "/v1/hooks/claude/stop", {"session_id": ["session-secret"], "body-secret": 1})
             with anyio.fail_after(LIMIT_S):
                 while (await call("POST", f"/v1/queues/flush?queue_dir={queue}", None))["exit_code"]:
                     pass
             log = b"".join(path.read_bytes() for path in sorted((home / "logs").iterdir()))
         assert [one.body["text"] for one in server.memory.events] == ["body-secret"]
     told = [json.loads(line)["event"] for line in log.splitlines()]
-    assert {"events_stored", "delivery_failed", "queue_parked", "batch_settled"} <= set(told)
+    expected = {"events_stored", "delivery_failed", "queue_parked", "batch_settled", "hook_turned_away"}
+    assert expected <= set(told)
     assert [secret for secret in SECRETS if secret in log] == []
 
 

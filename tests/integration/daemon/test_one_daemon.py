@@ -1,6 +1,7 @@
 """One daemon for a home, whatever happens to the files that name it."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -139,6 +140,38 @@ def test_an_inherited_socket_is_served_and_stays(start, home, tmp_path):
         daemon.signal()
         assert daemon.ended() == (0, "")
         assert path.is_socket()
+
+
+@pytest.mark.parametrize("odd", ["pipe", "brackets"])
+def test_what_lies_for_last_start_keeps_no_second_start(start, home, odd):
+    """A start that finds the home taken looks at what its starter left there, whatever that is."""
+    first = start(home)
+    if odd == "pipe":
+        os.mkfifo(home / "last-start.json", 0o600)
+    else:
+        (home / "last-start.json").write_text("[" * 100_000)
+    with (home / "start.lock").open("w") as lock:
+        flags = ("--start-lock-fd", str(lock.fileno()))
+        second = start(home, *flags, ready=False, pass_fds=(lock.fileno(),))
+    assert second.ended() == (3, f"relayd: already running (pid {first.pid})\n")
+
+
+@pytest.mark.parametrize("flag", ["--ready-fd", "--start-lock-fd", "--listen-fd", "--while-fd"])
+@pytest.mark.parametrize("value", ["secret", "", "-1", "1e3", "\uff10", "9" * 5000])
+def test_what_numbers_no_descriptor_is_refused_without_its_text(home, flag, value):
+    """The sentence is ours and names the option."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "relayd", "--home", home, f"{flag}={value}"],
+        capture_output=True,
+        check=False,
+        timeout=20,
+    )
+    said = done.stderr.decode().splitlines()[-1]
+    assert (done.returncode, said) == (
+        2,
+        f"relayd: error: argument {flag}: must be the number of a descriptor",
+    )
+    assert not home.exists()
 
 
 @pytest.mark.parametrize("kind", ["file", "udp", "deaf"])

@@ -10,10 +10,19 @@ import pytest
 
 from relay_queue.limits import RETRY_WINDOW_MS
 from relay_queue.outbox import open_outbox
-from relayd.credentials import Credentials, CredentialsUnreadable
+from relayd.credentials import Credentials
 from relayd.delivery.courier import ROUND_BATCHES
-from relayd.delivery.depot import COURIERS, StoreFailed
-from relayd.events import BatchSettled, DeliveryFailed, QueueMissing, QueueParked, QueueResumed, QueueSkipped
+from relayd.delivery.depot import COURIERS
+from relayd.events import (
+    BatchSettled,
+    CredentialsUnreadable,
+    DeliveryFailed,
+    QueueMissing,
+    QueueParked,
+    QueueResumed,
+    QueueSkipped,
+    StoreFailed,
+)
 from relayd.home import Home
 from relayd.testing import ScriptedServer, Step, scripted_server
 from tests.house import LIMIT_S, Clock, event, house, spread

@@ -107,7 +107,7 @@ async def test_a_token_that_the_disk_does_not_take_is_not_used(path: Path) -> No
     credentials = Credentials(path)
     await credentials.put(URL, "t-1")
     text = path.read_bytes()
-    in_the_way = path.with_name(path.name + ".new")
+    in_the_way = path.with_name(f".{path.name}.tmp")
     in_the_way.mkdir()
     with pytest.raises(StorageFailed, match=path.name):
         await credentials.put(URL, "t-2")

@@ -309,6 +309,26 @@ async def test_a_retry_of_all_counts_what_its_window_holds(tmp_path: Path) -> No
         assert await client.ask("POST", retry, both) == (200, {"retried": 3, "expired_items": 0})
 
 
+async def test_the_list_tells_what_was_delivered_and_what_failed(tmp_path: Path) -> None:
+    """As the status of each queue does; a directory that is gone has no numbers."""
+    async with asking(tmp_path) as client, scripted_server() as server:
+        directory = tmp_path / "q"
+        await client.ask("POST", "/v1/queues", binding(server, directory, mode="manual"))
+        at = f"queue_dir={directory}"
+        await client.ask("POST", f"/v1/queues/enqueue?{at}", [event(0, "a"), event(1, "b")])
+        await client.ask("POST", f"/v1/queues/flush?{at}")
+        await client.ask("POST", f"/v1/queues/enqueue?{at}", [event(2, "b")])
+        server.script(Step(status=503))
+        await client.ask("POST", f"/v1/queues/flush?{at}&max_batches=1")
+        _, status = await client.ask("GET", f"/v1/status?{at}")
+        (row,) = (await client.ask("GET", "/v1/queues"))[1]["queues"]
+        assert row["delivered_items"] == sum(status["receipt_outcomes"].values()) == 2
+        assert row["last_error"] == status["last_error"] == "http 503"
+        directory.rename(tmp_path / "aside")
+        (row,) = (await client.ask("GET", "/v1/queues"))[1]["queues"]
+        assert (row["delivered_items"], row["last_error"], row["problem"] is None) == (None, None, False)
+
+
 async def test_a_head_being_sent_is_left_alone(tmp_path: Path) -> None:
     """Neither retry nor discard touches an event that a server may be storing now."""
     async with asking(tmp_path) as client, scripted_server() as server:

@@ -54,6 +54,13 @@ def test_a_text_over_the_limit_is_dropped_and_counted(hook: Shim) -> None:
     assert (hook.spooled(), hook.codes()) == ([], ["too_large"] * 2)
 
 
+def test_a_directory_as_standard_input_is_none_of_ours(hook: Shim) -> None:
+    """The interpreter would refuse to start with it, by a status of its own."""
+    command = ["/bin/sh", "-c", 'exec "$0" "$@" </', str(hook.launcher)]
+    hook.run(command=command).in_silence()
+    assert hook.untouched()
+
+
 def test_a_closed_standard_input_is_empty(hook: Shim) -> None:
     """Neither a closed input nor closed streams all round are an error, and no file of ours takes their place."""
     for closing in ("<&-", "<&- >&- 2>&-"):

@@ -109,6 +109,17 @@ def test_a_deleted_working_directory_ends_the_hook(hook: Shim) -> None:
         assert len(hook.spooled()) == spooled
 
 
+@pytest.mark.parametrize("below", ["/a" * 50_000, "/" + "\u00e9" * 50_000, "/x/" + "y" * 5_000])
+def test_of_a_path_that_no_system_opens_the_start_counts(hook: Shim, rooted: Rooted, below: str) -> None:
+    """It takes neither the time of the hook nor the room of its headers."""
+    found = rooted(hook.user_home, CLAUDE_PROJECT_DIR=f"{hook.project}{below}")
+    assert found is not None
+    directory, root = found
+    assert root == str(hook.project)
+    assert directory.startswith(root)
+    assert len(directory) <= 4096
+
+
 def _git(*words: str, cwd: Path) -> None:
     env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
     author = ("-c", "user.name=x", "-c", "user.email=x@example.com")

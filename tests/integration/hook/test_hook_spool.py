@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from relayd.hooks.spooled import SpoolName
 from tests.integration.hook import shim
 from tests.integration.hook.shim import Shim
 from tests.mounting import tmpfs
+from tests.waiting import eventually
 
 
 def _names(hook: Shim) -> list[str]:
@@ -39,6 +41,16 @@ def test_a_file_is_named_for_its_time_its_process_and_its_size(hook: Shim) -> No
     for made, mode in ((path, 0o600), (path.parent, 0o700), (hook.home / "logs", 0o700)):
         assert stat.S_IMODE(made.stat().st_mode) == mode
     assert stat.S_IMODE((hook.home / "logs" / "hooks.log").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("umask", ["0", "277", "777"])
+def test_no_umask_takes_a_file_from_its_user(hook: Shim, umask: str) -> None:
+    """What the agent's would leave unreadable, the daemon of the same user could not take in."""
+    (hook.home / "spool").rmdir()
+    hook.run(command=["/bin/sh", "-c", f'umask {umask}; exec "$0" "$@"', str(hook.launcher)]).in_silence()
+    (path,) = hook.spooled()
+    made = path, path.parent, hook.home / "logs" / "hooks.log"
+    assert [stat.S_IMODE(one.stat().st_mode) for one in made] == [0o600, 0o700, 0o600]
 
 
 def test_the_log_has_fixed_words(hook: Shim) -> None:
@@ -69,6 +81,14 @@ def test_events_keep_their_order_when_the_clock_goes_back(hook: Shim) -> None:
         hook.run(stdin=b'{"n": %d}' % number).in_silence()
     assert [int(path.name[:20]) - future_ns for path in hook.spooled()] == [0, 1, 2, 3]
     assert hook.payloads()[1:] == [b'{"n": 0}', b'{"n": 1}', b'{"n": 2}']
+
+
+def test_a_time_beyond_all_clocks_costs_no_event(hook: Shim) -> None:
+    """However late the last file says it is, the next one has a name that the daemon reads."""
+    (hook.home / "spool" / f"{'9' * 20}-1-1.http").touch()
+    for _ in range(2):
+        hook.run().in_silence()
+    assert len([path for path in hook.spooled() if SpoolName.read(path.name)]) == 3
 
 
 def test_hooks_at_once_overwrite_nothing(hook: Shim) -> None:
@@ -103,11 +123,13 @@ def test_up_to_the_bound_events_are_kept(hook: Shim) -> None:
     """What is no event does not count: counters, directories, unfinished and foreign files."""
     _fill_bound(hook, 9_998, 1)
     (hook.home / "spool" / "rejected").mkdir()
-    for name in ("dropped-large", ".1-2.tmp", "a-b-c.http", "1-2-3", f"{1:020}-1-{1 << 40}.txt"):
+    for name in ("dropped-large", ".1-2.tmp", "a-b-c.http", "1-2-3", f"{1:020}-1-{1 << 30}.txt"):
         (hook.home / "spool" / name).touch()
+    for name in (f"1-1-{1 << 30}", f"{1:020}-x-{1 << 30}", f"{1:020}-1-{1 << 40}", f"{1:020}--{1 << 30}"):
+        (hook.home / "spool" / f"{name}.http").touch()  # the daemon would never take them away
     for _ in range(3):
         hook.run("session-start").in_silence(within_s=4.5)
-    assert len([path for path in hook.spooled() if path.name[:20].isdecimal()]) == 10_000
+    assert len([path for path in hook.spooled() if SpoolName.read(path.name)]) == 10_000
     assert (hook.home / "spool" / "dropped-full").stat().st_size == 1
 
 
@@ -166,10 +188,14 @@ def test_a_spool_that_cannot_be_written_is_noted(hook: Shim) -> None:
 
 
 def test_a_log_that_is_no_file_is_let_be(hook: Shim) -> None:
-    """A link in its place is not written through, and the event is kept all the same."""
-    (hook.home / "logs" / "hooks.log").symlink_to(hook.home / "elsewhere")
+    """A link in its place is not written through, a pipe not waited for, and the event is kept all the same."""
+    log = hook.home / "logs" / "hooks.log"
+    log.symlink_to(hook.home / "elsewhere")
     hook.run().in_silence()
-    assert len(hook.spooled()) == 1
+    log.unlink()
+    os.mkfifo(log)
+    hook.run().in_silence()
+    assert len(hook.spooled()) == 2
     assert not (hook.home / "elsewhere").exists()
 
 
@@ -185,6 +211,7 @@ _SLOW = """
 import sys
 sys.path.insert(0, sys.argv.pop(1))
 import relay_hook
+relay_hook._BEHIND_S = 0.2
 relay_hook.posix.{call} = lambda *_: relay_hook.time.sleep(60)
 relay_hook.main()
 """
@@ -192,8 +219,38 @@ relay_hook.main()
 
 @pytest.mark.parametrize(("call", "kept"), [("fsync", 1), ("write", 0)])
 def test_a_slow_disk_does_not_hold_an_agent_up(hook: Shim, call: str, kept: int) -> None:
-    """At the end of its time the hook ends; what is written gets its name, and what is not leaves nothing."""
+    """At the end of its time the hook ends; later what is written gets its name, and what is not is counted."""
     command = [sys.executable, "-IS", "-c", _SLOW.format(call=call), str(hook.home / "bin")]
     hook.run(command=command).in_silence()
-    assert hook.payloads() == [shim.PAYLOAD] * kept
-    assert len(_names(hook)) == kept
+    dropped = hook.home / "spool" / "dropped-late"
+    eventually(lambda: hook.payloads() == [shim.PAYLOAD] if kept else dropped.exists())
+    assert len(_names(hook)) == 1, "no unfinished file is left"
+
+
+# A machine that has no time for the hook up to the end of the time that it has for the agent.
+_LATE = """
+import sys
+sys.path.insert(0, sys.argv.pop(1))
+import relay_hook, signal
+on_time = relay_hook.{where}
+
+def late(self, *arguments):
+    getattr(self, "watch", self).end = 0
+    signal.raise_signal(signal.SIGALRM)
+    return on_time(self, *arguments)
+
+relay_hook.{where} = late
+relay_hook.main()
+"""
+
+
+@pytest.mark.parametrize("where", ["Watch.read_input", "Hook.post", "Hook.fallback"])
+@pytest.mark.parametrize(("env", "kept"), [({}, 1), ({"RELAY_GUARD": "1"}, 0)])
+def test_an_event_that_is_late_is_spooled_behind(
+    hook: Shim, where: str, env: dict[str, str], kept: int
+) -> None:
+    """The agent waits no longer than ever, and the event is not lost for that; what nobody was to keep is not kept."""
+    command = [sys.executable, "-IS", "-c", _LATE.format(where=where), str(hook.home / "bin")]
+    hook.run("stop", command=command, env=env).in_silence()
+    eventually(lambda: len(hook.payloads()) == kept)
+    assert not (hook.home / "spool" / "dropped-late").exists()

@@ -94,6 +94,14 @@ def test_a_daemon_gets_nothing_of_the_agents(hook: Shim, other: list[str]) -> No
     assert {name: value for name, value in started["environ"].items() if name != "LC_CTYPE"} == expected
 
 
+def test_a_pipe_in_the_place_of_the_last_words_keeps_no_start_waiting(hook: Shim, other: list[str]) -> None:
+    """The daemon starts without a place for them, instead of holding the lock until somebody reads."""
+    (hook.home / "logs").mkdir(mode=0o700, exist_ok=True)
+    os.mkfifo(hook.home / "logs" / "start-stderr.log", 0o600)
+    hook.run("stop", command=other, env=AUTO).in_silence()
+    assert _started(hook)["descriptors"]["2"] == "/dev/null"
+
+
 def test_the_variable_says_what_is_passed_on_too(hook: Shim, other: list[str]) -> None:
     """RELAY_DAEMON_PASS_ENV stands above what the daemon has left."""
     listed = {"RELAY_DAEMON_PASS_ENV": "ONE, TWO", "ONE": "1", "TWO": "2", "PASSED_ON": "3"}
@@ -230,6 +238,13 @@ def test_closed_streams_do_not_cost_the_lock(hook: Shim, other: list[str]) -> No
     started = _started(hook)
     assert started["descriptors"][started["arguments"][-1]] == str(hook.home / "start.lock")
     assert int(started["arguments"][-1]) > 2
+
+
+def test_a_pipe_in_the_place_of_the_hooks_log_keeps_no_start_waiting(hook: Shim, other: list[str]) -> None:
+    """A hook that waited for somebody to read would end before it starts a daemon."""
+    os.mkfifo(hook.home / "logs" / "hooks.log")
+    hook.run("stop", command=other, env=AUTO).in_silence()
+    assert _started(hook)["descriptors"]
 
 
 @pytest.mark.parametrize("broken", ["/nowhere/python", "/dev/null", "/bin/false"])

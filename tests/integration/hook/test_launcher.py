@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from relayd import __version__
-from relayd.events import Bus, Happening
-from relayd.harness.launcher import LauncherFailed, keep, keep_and_tell
+from relayd.events import Bus, Happening, LauncherFailed
+from relayd.harness.launcher import keep, keep_and_tell
 from relayd.home import Home
 from tests import stage
 from tests.integration.hook.shim import PAYLOAD, Shim, http, listening

@@ -17,7 +17,7 @@ from relayd.home import Home
 from relayd.listen import bind
 from relayd.server import Server
 from relayd.services import Services
-from tests.house import House, house, services_of
+from tests.house import LIMIT_S, House, house, services_of
 
 WORDS = {
     "SessionStart": "session-start",
@@ -130,10 +130,17 @@ class Hooked(NamedTuple):
 
 
 @asynccontextmanager
-async def hooked(path: Path, **limits: int) -> AsyncGenerator[Hooked]:
-    """Serve hooks for the length of a block, as a daemon does, its start's replay included; `limits` are of its queues."""
+async def hooked(path: Path, *, patience_s: float = LIMIT_S, **limits: int) -> AsyncGenerator[Hooked]:
+    """Serve hooks for the length of a block, as a daemon does, its start's replay included.
+
+    Args:
+        path: Holds the home.
+        patience_s: How long a hook waits for a replay under way: on a busy machine one may take long.
+        limits: Of its queues.
+    """
     async with house(path, limits=LIMITS._replace(**limits)) as parts:
         services = services_of(parts)
+        services.hooks.backlog._patience_s = patience_s
         with chdir(parts.home.path):
             listener = bind(parts.home)
         server = Server(App(services, all_routes()), listener)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import anyio
 import pytest
 
+from relayd.events import HookTurnedAway
+from relayd.harness.adapters import INLINE_BYTES
+from relayd.harness.call import HookCall
+from relayd.harness.clean import Cleaner
+from relayd.harness.meaning import Meaning
+from relayd.hooks.sieve import Sieve
+from relayd.projects.directory import Directories
 from relayd.store.rows import Upstream
 from tests.integration.hooks.hooked import WORDS, Hooked, hooked, prompt, told
 
@@ -134,6 +144,16 @@ async def test_what_is_no_hook_is_refused(tmp_path: Path, target: str, payload: 
         assert await hooks.queues() == []
 
 
+async def test_what_is_turned_away_is_told_with_the_rule(tmp_path: Path) -> None:
+    """The hook itself says nothing: the daemon's log has which one it was and why, without the input."""
+    async with hooked(tmp_path) as hooks:
+        await hooks.post(told("Stop", session="x" * 300), await hooks.link(), target="claude/stop")
+        (event,) = [one for one in hooks.parts.happened if isinstance(one, HookTurnedAway)]
+        assert (event.hook, event.code) == ("claude stop", "hook_refused")
+        assert event.detail.startswith("the session's id ")
+        assert "xx" not in event.detail
+
+
 async def test_input_of_3_mb_is_taken_and_over_8_mib_refused(tmp_path: Path) -> None:
     """A long prompt is cut, not refused; what no agent sends is not read."""
     async with hooked(tmp_path) as hooks:
@@ -142,6 +162,29 @@ async def test_input_of_3_mb_is_taken_and_over_8_mib_refused(tmp_path: Path) -> 
         answer = await hooks.post(b" " * (8 * 1024 * 1024 + 1), shop)
         assert (answer.status_code, answer.json()["code"]) == (413, "payload_too_large")
         assert len(await hooks.fed("p-shop.1")) == 1
+
+
+async def test_long_inputs_are_cleaned_one_at_a_time() -> None:
+    """Each more that is under way at once would take turns with the loop, on which short events wait."""
+    together = threading.Barrier(2, timeout=0.2)
+
+    class Linked:
+        async def project_of(self, *_: str | None) -> str:
+            return "shop"
+
+    class Slow(Cleaner):
+        def event(self, call: HookCall, meaning: Meaning) -> None:  # noqa: ARG002 -- the cleaner's own parameters
+            with suppress(threading.BrokenBarrierError):
+                together.wait()
+
+    sieve = Sieve(cast("Directories", Linked()), Slow(()))
+    call = HookCall(
+        cli="claude", event="stop", call_id="c", at_ms=1, payload=told("Stop", prompt="x" * INLINE_BYTES)
+    )
+    async with anyio.create_task_group() as group:
+        for _ in range(2):
+            group.start_soon(sieve.one, call)
+    assert together.broken
 
 
 async def test_headers_that_make_no_sense_cost_no_event(tmp_path: Path) -> None:

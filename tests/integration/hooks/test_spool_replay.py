@@ -13,9 +13,9 @@ import pytest
 from relay_queue.directory import lock
 from relay_queue.envelope import Event
 from relayd.events import SpoolRejected, SpoolReplayed
+from relayd.harness.call import HookCall
 from relayd.harness.clean import Cleaner
 from relayd.harness.meaning import Meaning
-from relayd.hooks.call import HookCall
 from relayd.hooks.spool import REJECTED_FILES, REJECTED_S, TEMPORARY_S, Spool
 from relayd.store.rows import Upstream
 from relayd.testing import scripted_server
@@ -202,6 +202,7 @@ async def test_a_spool_that_is_gone_is_an_empty_one(tmp_path: Path) -> None:
         hooks.home.spool.rmdir()
         await hooks.taken(prompt(1), shop)
         await hooks.services.hooks.backlog.look()
+        assert numbers(await hooks.fed("p-shop.1")) == [1]
 
 
 async def test_a_full_queue_holds_up_its_own_events_only(tmp_path: Path) -> None:
@@ -295,7 +296,7 @@ async def test_a_disk_that_takes_nothing_keeps_the_spool_and_its_order(tmp_path:
 
 async def test_a_hook_does_not_wait_long_for_a_replay_under_way(tmp_path: Path) -> None:
     """It is told to wait behind it; the next one, once the replay is done, is taken."""
-    async with hooked(tmp_path) as hooks:
+    async with hooked(tmp_path, patience_s=0.2) as hooks:
         shop = await hooks.link()
         backlog = hooks.services.hooks.backlog
         async with backlog._lock:

@@ -98,6 +98,16 @@ def test_a_missing_token_is_told(home: Path) -> None:
     assert "auth set" not in shown
 
 
+def test_a_server_that_was_chosen_is_said_to_be_untried(home: Path) -> None:
+    """Nothing was sent there, so people are told how to see whether it works; the own receiver needs no trial."""
+    code, shown = on_terminal(home, "upstream", "set", "--server-url", SERVER)
+    assert code == 0
+    assert shown.endswith("To see whether it works: relayctl doctor, after the next hook\n")
+    for words in (("set", "--server-url", "local"), ("show",), ("clear",)):
+        code, shown = on_terminal(home, "upstream", *words)
+        assert (code, "relayctl doctor" in shown) == (0, False)
+
+
 def test_the_queues_of_hooks_are_shown_with_what_waits(home: Path) -> None:
     """Generations bound to other servers are seen to drain; other queues are not shown."""
     for name, server in (("p-shop.1", "http://127.0.0.1:9"), ("p-shop.2", "local"), ("other", "local")):

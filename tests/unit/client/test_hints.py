@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from relayctl.errors import Refused
-from relayctl.hints import HINTS, hint_for, hint_of
+from relayctl.hints import HINTS, hint_for, hint_of, queue_option
 from relayd.api.problem import STATUS
 
 # A command line that this client accepts cannot bring these about.
@@ -47,6 +49,30 @@ def test_a_command_in_a_hint_is_for_the_queue_that_was_named() -> None:
     assert hint_for("not_held") == "`relayctl queue held` lists the keys that are"
 
 
+def test_a_queue_of_the_home_goes_by_its_name(tmp_path: Path) -> None:
+    """However its directory was written; one of that name elsewhere does not."""
+    (tmp_path / "real" / "queue").mkdir(parents=True)
+    (tmp_path / "home").symlink_to("real")
+    home = str(tmp_path / "home")
+    assert queue_option(None, home) == ""
+    for room in (home, str(tmp_path / "real")):
+        assert queue_option(f"{room}/queue/p-shop.2/", home) == " --queue p-shop.2"
+    for elsewhere in (f"{home}/p-shop.2", f"{home}/queue/a/p-shop.2", "queue/p-shop.2", f"{home}/queue/P"):
+        assert queue_option(elsewhere, home) == f" --queue-dir {elsewhere}"
+
+
+def test_a_name_is_no_directory(tmp_path: Path) -> None:
+    """Who gives --queue-dir the name of a queue of the home is told of --queue, never of `init`."""
+    (tmp_path / "queue" / "p-shop.2").mkdir(parents=True)
+    told = hint_for("not_a_queue", "p-shop.2", str(tmp_path))
+    assert told == "a queue of this home has that name: `--queue p-shop.2`"
+    assert "relayctl init" in hint_for("not_a_queue", "p-shop.3", str(tmp_path))
+    gone = hint_for("not_a_queue", f"{tmp_path}/queue/p-shop.3", str(tmp_path))
+    assert (
+        gone == "was a queue here? Put it back: it is never made anew; `relayctl queue list` shows the queues"
+    )
+
+
 def test_no_hint_shows_where_the_option_goes() -> None:
     """The mark in the table is always replaced."""
     assert not [code for code in HINTS for named in (None, "/q") if "{" in hint_for(code, named)]
@@ -56,7 +82,8 @@ def test_a_queue_that_is_gone_is_put_back_not_made_anew() -> None:
     """A new queue would lose what was pending; a queue that was not named may only have been forgotten."""
     assert "Put it back, or mount it" in hint_for("not_a_queue", "/mnt/q")
     assert (
-        hint_for("not_a_queue") == "name the queue with --queue-dir; `relayctl queue list` shows the queues"
+        hint_for("not_a_queue")
+        == "name the queue with --queue or --queue-dir; `relayctl queue list` shows the queues"
     )
 
 

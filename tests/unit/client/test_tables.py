@@ -102,6 +102,18 @@ def test_queues_stay_apart_in_eighty_columns(monkeypatch: pytest.MonkeyPatch) ->
     assert max(map(len, shown)) <= 80
 
 
+def test_the_last_error_of_each_queue_is_told_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the table, in words; a queue without one is not named there, and how many were delivered is a column."""
+    monkeypatch.setenv("COLUMNS", "80")
+    row = {"mode": "auto", "state": "open", "workspace": "w", "project": "shop", "server_url": "local"}
+    row["queue_dir"] = "/q"
+    row |= {"pending_items": 2, "held_sessions": 0, "delivered_items": 1204}
+    rows = [row | {"name": "default"}, row | {"name": "p-shop.1", "last_error": "transport"}]
+    table, _, below = queues_table({"queues": rows}).partition("\n\n")
+    assert [line.split()[-1] for line in table.split("\n")[1:]] == ["1,204", "1,204"]
+    assert below == "p-shop.1  last error: no answer from the server (transport)"
+
+
 def test_states_are_said_in_the_words_of_the_commands() -> None:
     """`queue auto` knows auto and manual; a failure keeps the label that the documents speak of."""
     assert [delivery("auto"), delivery("manual").split(":")[0]] == ["auto", "manual"]

@@ -18,6 +18,7 @@ import relayd.daemon  # with everything that publishes a happening
 from relay_queue.envelope import parse
 from relay_queue.status import Status
 from relayctl.cli.section import SECTIONS
+from relayctl.hook_settings import claude_hooks
 from relayd.api.app import all_routes
 from relayd.api.problem import STATUS
 from relayd.config import Config
@@ -124,9 +125,10 @@ def test_every_setting_is_listed():
 
 
 def test_every_happening_is_listed_with_its_level():
-    """The table in docs/architecture.md is what relayd can publish."""
+    """The table in docs/architecture.md is what relayd can publish, and all of that is in relayd/events.py."""
     for module in pkgutil.walk_packages(relayd.__path__, "relayd."):
-        importlib.import_module(module.name)  # some happenings stand beside what publishes them
+        importlib.import_module(module.name)  # so that a happening elsewhere is found
+    assert {happening.__module__ for happening in Happening.__subclasses__()} == {"relayd.events"}
     rows = dict(re.findall(r"^\| `(\w+)` \| .* \| (\w+) \|$", page("docs/architecture.md"), re.MULTILINE))
     assert rows == {happening.__name__: happening.level for happening in Happening.__subclasses__()}
 
@@ -139,8 +141,17 @@ def test_every_command_and_option_is_listed():
         (row,) = re.findall(rf"^\| `{group}\b[^`]*\b{verb}\b[^`]*` \| .*$", text, re.MULTILINE)
         own = [option for option in command.params if isinstance(option, click.Option)]
         for option in own:
-            if not {"--json", "--queue-dir"}.intersection(option.opts):
+            if not {"--json", "--queue", "--queue-dir"}.intersection(option.opts):
                 assert any(f"{name}" in row for name in option.opts), (path, option.opts)
+
+
+def test_the_settings_for_an_agent_cli_are_those_that_link_prints():
+    """The JSON in docs/hooks.md has the events, commands and times of `relayctl link`."""
+    (shown,) = re.findall(r"^   ```json\n(.+?)^   ```", page("docs/hooks.md"), flags=re.MULTILINE | re.DOTALL)
+    written = shown.replace(
+        r"\"$HOME/.local/state/relayd/bin/relay-hook\"", "/home/ana/.relay/bin/relay-hook"
+    )
+    assert json.loads(written)["hooks"] == claude_hooks("/home/ana/.relay")
 
 
 def test_every_direct_dependency_has_a_reason():

@@ -8,7 +8,7 @@ import pytest
 
 from relayd.errors import HookRefused
 from relayd.harness.adapters import EVENTS, read
-from relayd.hooks.call import HookCall
+from relayd.harness.call import HookCall
 
 INPUTS = Path(__file__).resolve().parents[2] / "contract" / "claude"
 EVENT_OF = {

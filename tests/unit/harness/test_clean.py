@@ -12,12 +12,12 @@ from relay_queue.errors import InputRefused
 from relay_queue.limits import LIMITS
 from relayd.errors import ConfigRefused, HookRefused
 from relayd.harness.adapters import read
+from relayd.harness.call import HookCall
 from relayd.harness.clean import CUT, MAX_MEMBERS, MAX_TEXT_BYTES, Cleaner
 from relayd.harness.fitting import REST
 from relayd.harness.ignored import IGNORED
 from relayd.harness.payload import LEFT_OUT
 from relayd.harness.private_parts import PRIVATE
-from relayd.hooks.call import HookCall
 from relayd.text.scrub import MARK
 
 SESSION = "5e551011-0000-4000-8000-00000000abcd"
@@ -188,6 +188,13 @@ def test_private_parts_go_within_each_string():
     """A part that is not closed ends with its string."""
     stored = kept(["a <private>x", "b</private> c", {"<PRIVATE>k</PRIVATE>": "<private>v</private>"}])
     assert stored == [f"a {PRIVATE}", "b</private> c", {PRIVATE: PRIVATE}]
+
+
+@pytest.mark.parametrize("length", [524_280, 524_288, 600_000, 2_000_000])
+def test_behind_a_private_part_that_is_too_long_nothing_is_kept(length):
+    """A text is looked at up to half a million characters; where it ends within a private part, that is not closed."""
+    assert kept("a <private>" + "x" * length + "</private> b") == f"a {PRIVATE}{CUT}"
+    assert "y" not in kept("<private>x</private>" * 30_000 + "z" * length + "y" * 9)
 
 
 def test_a_private_part_is_seen_in_whole():

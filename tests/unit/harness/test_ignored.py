@@ -164,6 +164,11 @@ def test_what_stands_for_home_means_itself():
         ("in ~/Docs/My Papers/a.pdf, say", f"in ~/Docs/{IGNORED}, say"),
         ("../tax is one", f"{IGNORED} is one"),
         ("a\n.env\nb", f"a\n{IGNORED}\nb"),
+        ("a\\n/home/mika/tax/b\\nc", f"a\\n{IGNORED}\\nc"),
+        ("\\u001b[1m\\t.env\\u001b", f"\\u001b[1m\\t{IGNORED}\\u001b"),
+        ('{\\"x\\":\\"/home/mika/tax/a b\\"}', f'{{\\"x\\":\\"{IGNORED}\\"}}'),
+        ("\\n'/home/mika/tax/a b'", f"\\n'{IGNORED}'"),
+        ("a\\\\.env", f"a\\\\{IGNORED}"),
     ],
 )
 def test_paths_in_text_are_hidden(text, kept):

@@ -109,6 +109,22 @@ def test_a_mark_stands_for_the_depths():
     assert value == [LEFT_OUT]
 
 
+@pytest.mark.parametrize("part", [b"[],", b"{},", b"1,", b'"",', b'{"a":null},', b'"\\"",'])
+def test_too_many_parts_are_refused(part):
+    """While millions of them are made nothing else goes on in the process; those in a text are no parts."""
+    with pytest.raises(HookRefused, match="more than 250000 members"):
+        read_object(b'{"a":[' + part * 250_001 + b"1]}")
+    assert len(read_object(b'{"a":[' + part * 100_000 + b"1]}")["a"]) == 100_001
+    assert len(read_object(b'{"a":"' + b"[,{" * 250_001 + b'"}')["a"]) == 750_003
+
+
+def test_bytes_are_read_alike_wherever_they_are_cut():
+    """A character that lies across the pieces in which a long input is decoded stays one."""
+    for shift in range(4):
+        text = "x" * shift + "\U0001f98a" * 200_000
+        assert read_object(json.dumps({"a": text}, ensure_ascii=False).encode()) == {"a": text}
+
+
 @pytest.mark.parametrize("end", [b"{}", b"[]", b"x", b'"'])
 def test_nothing_hides_behind_the_depths(end):
     """A second document is seen there too."""

@@ -28,6 +28,11 @@ from relayd.harness.private_parts import PRIVATE, without_private
         ("a <private>x</private></private> b", f"a {PRIVATE}</private> b"),
         ("<pri<private>x</private>vate>y</private>z", f"<pri{PRIVATE}vate>y</private>z"),
         ("a <private>x\n\n</private>", f"a {PRIVATE}"),
+        ("a <private\\n>x</private> b", f"a {PRIVATE} b"),
+        ("a <private\\tx & y\\>z</private> b", f"a {PRIVATE} b"),
+        ("a \\u003cprivate\\u003ex\\u003C/private\\u003E b", f"a {PRIVATE} b"),
+        ("a &lt;private&gt;x&lt;/private&gt; b", f"a {PRIVATE} b"),
+        ("a \\u003cprivate/\\u003e b <private>x</private>", f"a \\u003cprivate/\\u003e b {PRIVATE}"),
     ],
 )
 def test_what_is_private_goes(text, kept):

@@ -15,10 +15,13 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0"
         ("user-prompt-submit", {"prompt": "", "message": "hello"}),
         ("notification", {"text": "hello"}),
         ("post-compaction", {"summary": "hello", "x": 1}),
+        ("post-compaction", {"compact_summary": "hello", "trigger": "auto"}),
+        ("post-compaction", {"summary": "", "compact_summary": "hello"}),
+        ("stop", {"last_assistant_message": "hello", "stop_hook_active": False}),
     ],
 )
 def test_text_events_give_their_text(event, body):
-    """A prompt, a notification and a summary are kept as text."""
+    """A prompt, a notification, a summary and an agent's last message are kept as text."""
     assert excerpt_of(event, {"session_id": "s", "cwd": "/w"} | body) == "hello"
 
 
@@ -27,6 +30,32 @@ def test_other_bodies_are_kept_as_json_in_their_own_order():
     body = {"session_id": "s", "z": [1, None, True, 0.5], "cwd": "/w", "a": {"k": "v"}, "occurred_at": "x"}
     assert excerpt_of("stop", body) == '{"z":[1,null,true,0.5],"a":{"k":"v"}}'
     assert excerpt_of("user-prompt-submit", {"prompt": ["x"]}) == '{"prompt":["x"]}'
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        ("session-start", {"source": "resume", "model": "m-5"}),
+        ("session-end", {"reason": "logout"}),
+        ("pre-compact", {"trigger": "manual", "custom_instructions": "keep the table"}),
+        ("stop", {"stop_hook_active": True}),
+    ],
+)
+def test_what_tells_a_reader_nothing_is_left_out(event, told):
+    """Of what a hook sends along, why it came is kept; where its files are and how it is set are not."""
+    sent = {"session_id": "s", "transcript_path": "/t.jsonl", "cwd": "/w", "hook_event_name": "X"}
+    assert json.loads(excerpt_of(event, sent | {"permission_mode": "plan"} | told) or "") == told
+    assert excerpt_of(event, sent) is None
+
+
+@pytest.mark.parametrize(
+    ("event", "name"), [("stop", "last_assistant_message"), ("post-compaction", "compact_summary")]
+)
+def test_a_text_of_an_agent_is_scrubbed_and_bounded(event, name):
+    """What an agent wrote is treated as what a user wrote."""
+    assert excerpt_of(event, {name: f"key {TOKEN}"}) == f"key {MARK}"
+    assert excerpt_of(event, {name: "x" * 200_000}) == "x" * MAX_CHARACTERS
+    assert excerpt_of(event, {name: ["x"]}) == f'{{"{name}":["x"]}}'
 
 
 def test_nothing_to_tell_is_none():

@@ -32,6 +32,29 @@ def test_tokens_go_wherever_they_stand(secret, before, after):
     assert scrub_text(before + secret + after) == before + MARK + after
 
 
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize(
+    "before",
+    [
+        "\\n",
+        "\\t",
+        '{\\"x\\":\\"\\\\n',
+        "\\u000a",
+        "\\x0a",
+        "\\0",
+        "%0A",
+        "%3D",
+        "\\u001b[31m",
+        "\\033[01;31m\\033[K",
+        "[m",
+    ],
+)
+def test_an_escape_hides_no_token(secret, before):
+    """JSON in a string, a URL, a line of a shell, coloured output: the escape's last letter is none of the token's word."""
+    assert scrub_text(f"{before}{secret}\\n") == f"{before}{MARK}\\n"
+    assert scrub_text(f"{before}Bearer {LONG}") == f"{before}Bearer {MARK}"
+
+
 @pytest.mark.parametrize(
     ("text", "scrubbed"),
     [

@@ -13,7 +13,7 @@ from relayd.home import Home
 from relayd.options import Options
 from relayd.service.activation import Inherited
 
-__all__ = ("BEGUN_ANEW", "begin_anew", "begun_anew_ago_s")
+__all__ = ("BEGUN_ANEW", "reexecute", "reexecuted_ago_s")
 
 BEGUN_ANEW = "RELAY_BEGUN_ANEW"
 """The variable in which a process that begins anew tells itself when it did, in seconds of Unix time."""
@@ -21,7 +21,7 @@ BEGUN_ANEW = "RELAY_BEGUN_ANEW"
 _MAX_DIGITS = 15
 
 
-def begin_anew(origin: str, home: Home, options: Options, inherited: Inherited | None) -> NoReturn:
+def reexecute(origin: str, home: Home, options: Options, inherited: Inherited | None) -> NoReturn:
     """Replace the program by itself, with the same interpreter; all is closed but what the successor goes on with.
 
     Args:
@@ -43,7 +43,7 @@ def begin_anew(origin: str, home: Home, options: Options, inherited: Inherited |
     os.execve(sys.executable, [sys.executable, *_program(), *arguments], environ)  # noqa: S606 - ourselves
 
 
-def begun_anew_ago_s(environ: Mapping[str, str]) -> float:
+def reexecuted_ago_s(environ: Mapping[str, str]) -> float:
     """Tell how many seconds ago this process began anew; infinity if it did not."""
     text = environ.get(BEGUN_ANEW, "")
     if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS):

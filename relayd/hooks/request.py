@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 
 from relayd.errors import HookRefused, OtherHome
 from relayd.harness.adapters import EVENTS
-from relayd.hooks.call import HookCall
+from relayd.harness.call import HookCall
 
 __all__ = ("CLIS", "MAX_PAYLOAD_BYTES", "PROTOCOL", "check_addressee", "check_protocol", "hook_call")
 
