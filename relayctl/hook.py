@@ -71,6 +71,7 @@ class Hook:
         self.under_grok = self.is_set(b"GROK_HOOK_EVENT")
         self.guarded = self.is_set(b"RELAY_GUARD")
         self.watch = Watch(began, _TIMES_S[event])
+        self.early: _socket.socket | None = None
 
     def is_set(self, name: bytes) -> bool:
         """Tell whether a variable is there and not blank."""
@@ -87,8 +88,9 @@ class Hook:
             return
         if not (self.captured_elsewhere or self.guarded):
             self.watch.at_the_end = (_count_late, self.home)
-        payload = self.watch.read_input()
         posix.chdir(self.home)  # the path of a socket may have about 100 bytes
+        self.early = _early_connection()
+        payload = self.watch.read_input()
         if payload is None:
             self.watch.at_the_end = None
             self.fallback().drop_large()
@@ -123,7 +125,8 @@ class Hook:
 
     def post(self, request: bytes) -> tuple[str, bytes]:
         """Send the request to the daemon; why it did not take it, or else nothing, and what to print."""
-        return _post(request, self.watch.give_up)
+        early, self.early = self.early, None
+        return _post(request, self.watch.give_up, early)
 
     def fallback(self) -> "hook_fallback.Fallback":
         """Load what is seldom needed, by its name in `bin/`."""
@@ -352,15 +355,28 @@ def _escaped(path: bytes) -> str:
     return "".join([chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in path])
 
 
-def _post(request: bytes, until: float) -> tuple[str, bytes]:
-    """Send a request to the daemon of the working directory.
+def _early_connection() -> "_socket.socket | None":
+    """Connect without waiting: the daemon wakes and accepts while the agent speaks."""
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.setblocking(False)
+    try:
+        connection.connect("relayd.sock")
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def _post(request: bytes, until: float, early: "_socket.socket | None" = None) -> tuple[str, bytes]:
+    """Send a request to the daemon of the working directory, on a connection of before if there is one.
 
     Returns:
         What went wrong, in one word or as the status, and what to print. No word: the daemon has taken the event.
     """
-    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection = early or _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        _connect(connection, until)
+        if early is None:
+            _connect(connection, until)
         _send(connection, request, until)
         return _answer(connection, until)
     except TimeoutError:
