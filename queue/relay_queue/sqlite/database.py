@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from relay_queue.errors import NotAQueue, QueueBusy, SchemaRefused, StorageFailed
+from relay_queue.errors import NotAQueue, QueueBusy, QueueDamaged, SchemaRefused, StorageFailed
 from relay_queue.private import check_private_file, open_private
 from relay_queue.sqlite.backup import copy_database
 from relay_queue.sqlite.connect import connect_reader, connect_writer, journal_of, wal_bytes, wal_of
@@ -30,6 +30,7 @@ _RETRY_S = 0.010
 _CLOSE_TIMEOUT_MS = 500
 _CHECKED_BYTES = 8 << 20
 _CHECKED_BYTES_AFTER_CRASH = 64 << 20
+_SMALLEST_PAGE_BYTES = 512
 
 
 def open_writer(
@@ -124,6 +125,8 @@ def _check_files(path: Path, *, create: bool) -> None:
     elif not os.path.lexists(path):
         raise NotAQueue(str(path), "there is no such file")
     check_private_file(path)
+    if 0 < path.stat().st_size < _SMALLEST_PAGE_BYTES:  # SQLite would take some of them for empty ones, to be filled
+        raise QueueDamaged(str(path))
     for beside in (wal_of(path), journal_of(path), path.with_name(path.name + "-shm")):
         check_private_file(beside, missing_ok=True)
 

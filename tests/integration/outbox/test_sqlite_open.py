@@ -231,6 +231,16 @@ def test_something_that_is_no_database_is_damaged(path: Path) -> None:
     assert path.read_bytes() == b"no database at all" * 500
 
 
+@pytest.mark.parametrize("size", [1, 99, 511])
+def test_the_rest_of_a_torn_file_is_damaged(path: Path, size: int) -> None:
+    """A file too short for a page is not taken for an empty one and filled."""
+    path.touch(0o600)
+    path.write_bytes(b"\0" * size)
+    with pytest.raises(QueueDamaged):
+        open_writer(path, SCHEMA_1, create=True)
+    assert path.read_bytes() == b"\0" * size
+
+
 def test_a_scribbled_page_is_found_at_the_opening(path: Path) -> None:
     """A small file has all its pages checked each time, so that damage is reported and not served."""
     make_shelf(path, [f"{number} {'x' * 200}" for number in range(200)])
