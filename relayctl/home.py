@@ -78,9 +78,17 @@ def home_fault(home: str) -> tuple[str, str] | None:
         return f"it belongs to user {status.st_uid}", OTHER_HOME
     if status.st_mode & 0o077:
         return "others can look into it", _closing(home, status.st_mode)
+    if not os.access(home, os.R_OK | os.X_OK):
+        return "it cannot be listed and entered", _private(home)
     if not os.access(home, os.W_OK):
         return "it is read-only", OTHER_HOME
     return None
+
+
+def _private(home: str) -> str:
+    import shlex
+
+    return f"chmod 700 {shlex.quote(home)}"
 
 
 def _closing(home: str, mode: int) -> str:
@@ -88,14 +96,13 @@ def _closing(home: str, mode: int) -> str:
     shared = mode & (stat.S_ISVTX | stat.S_IWOTH)
     if shared or (os.listdir(home) and not any(os.path.lexists(f"{home}/{name}") for name in _TRACES)):
         return _OWN_HOME
-    import shlex
-
-    return f"chmod 700 {shlex.quote(home)}"
+    return _private(home)
 
 
 def in_the_way(error: OSError) -> bool:
     """Tell whether a file could not be opened since something else has its name: a directory, a link, a pipe."""
-    return error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO)
+    # EOPNOTSUPP is what macOS says of a socket
+    return error.errno in (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EOPNOTSUPP)
 
 
 def default_queue(home: str) -> str:

@@ -45,6 +45,7 @@ _MAX_PATH_BYTES = 4096
 _QUIET_S = 0.05  # after a closing brace: some agents keep standard input open
 _RING_AGAIN_S = 0.01  # a signal that comes just before a system call does not interrupt it
 _BEHIND_S = 5.0  # for what is left to do when the agent waits no longer
+_LAST_ACT_S = 0.5
 _AGENT_OFF_S = 0.005  # from the agent's fork to the first processor time that is counted as ours
 
 
@@ -185,6 +186,7 @@ class Watch:
 
     def go_on_behind(self) -> None:
         """End for the agent; a child that nobody waits for goes on from here, so that the event is not lost."""
+        self.end = time.monotonic() + _BEHIND_S  # first of all: the alarm rings on, also during a slow fork
         self.is_behind = True
         try:
             if posix.fork():
@@ -195,13 +197,16 @@ class Watch:
         except OSError:
             self.leave()
         self.end = time.monotonic() + _BEHIND_S
-        self.ring_at(self.end)
+        self.ring_at(self.waits_until if self.reading >= 0 else self.end)
 
     def leave(self) -> None:
-        """End, after a last act if there is one."""
+        """End, after a last act if there is one: it has a moment for that, and does not begin it twice."""
+        self.end = time.monotonic() + _LAST_ACT_S
+        self.ring_at(self.end)
+        act, self.at_the_end = self.at_the_end, None
         try:
-            if self.at_the_end is not None:
-                _quietly(*self.at_the_end)
+            if act is not None:
+                _quietly(*act)
         finally:
             _leave(0)
 

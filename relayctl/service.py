@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 
 from relayctl import managed, service_manager, units
 from relayctl.home import open_at_once
 from relayctl.plan import Plan, Step
 from relayctl.service_errors import ForeignFile, ManagerSilent, NoServiceManager, OtherHomesService
-from relayctl.service_manager import SERVICE, SOCKET, agent, ask, call, domain, has_agent
+from relayctl.service_manager import SERVICE, SOCKET, agent, ask, call, domain
 
 __all__ = ("install", "lingers", "uninstall")
 
-_GONE_TIMEOUT_S = 10.0
-_POLL_S = 0.1
 _LINGER = "/var/lib/systemd/linger"
 
 
@@ -158,19 +155,8 @@ def _loading(manager: str, environ: Mapping[str, str], names: Sequence[str]) -> 
 
 def _bootstrap(command: Sequence[str], environ: Mapping[str, str]) -> None:
     """Load the agent anew: launchd refuses one that it has."""
-    if has_agent(environ):
-        _bootout(environ)
+    service_manager.stop("launchd", environ)
     call(command, environ)
-
-
-def _bootout(environ: Mapping[str, str]) -> None:
-    """Unload the agent and wait until launchd has let go of it; one that is not loaded is no fault."""
-    if not has_agent(environ):
-        return
-    call(("launchctl", "bootout", agent()), environ)
-    deadline = time.monotonic() + _GONE_TIMEOUT_S
-    while time.monotonic() < deadline and has_agent(environ):
-        time.sleep(_POLL_S)
 
 
 def _unloading(manager: str, environ: Mapping[str, str], names: Sequence[str]) -> list[Step]:
@@ -178,7 +164,7 @@ def _unloading(manager: str, environ: Mapping[str, str], names: Sequence[str]) -
         backwards = sorted(names, key=(SERVICE, SOCKET).index)  # the socket would start the service again
         return [_command(environ, "systemctl", "--user", "disable", "--now", *backwards)]
     spelt = _spelt("launchctl", "bootout", agent())
-    return [Step(f"run {spelt}", lambda: _bootout(environ), spelt)]
+    return [Step(f"run {spelt}", lambda: service_manager.stop(manager, environ), spelt)]
 
 
 def _step(told: str, work: Callable[..., object], *arguments: object, by_hand: str = "") -> Step:

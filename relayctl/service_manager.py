@@ -38,6 +38,11 @@ MISSING = 127
 # A start waits for a daemon that may have to migrate; managers have limits of their own.
 _COMMAND_TIMEOUT_S = 120.0
 _ANSWER_TIMEOUT_S = 10.0
+# launchd kills what does not leave within 20 s.
+_GONE_TIMEOUT_S = 30.0
+_POLL_S = 0.1
+# How `launchctl bootout` ends while the agent takes its time to leave: EINPROGRESS of macOS.
+_IN_PROGRESS = 36
 
 
 class Ended:
@@ -80,8 +85,7 @@ def stop(manager: str, environ: Mapping[str, str]) -> None:
         CommandFailed: The manager did not do it.
     """
     if manager == "launchd":
-        if has_agent(environ):
-            call(("launchctl", "bootout", agent()), environ)
+        _bootout(environ)
         return
     call(("systemctl", "--user", "stop", *_installed_units(environ)), environ)
 
@@ -172,6 +176,26 @@ def agent() -> str:
 def has_agent(environ: Mapping[str, str]) -> bool:
     """Tell whether launchd has loaded the agent."""
     return not ask(("launchctl", "print", agent()), environ).status
+
+
+def _bootout(environ: Mapping[str, str]) -> None:
+    """Unload the agent and wait until launchd has let go of it; one that is not loaded is no fault.
+
+    Until then launchd takes no new one, and would start nothing for the old one.
+    """
+    import time
+
+    if not has_agent(environ):
+        return
+    command = ("launchctl", "bootout", agent())
+    ended = run(command, environ)
+    if ended.status not in (0, _IN_PROGRESS):
+        raise CommandFailed(command, ended.error or f"it ended with status {ended.status}")
+    deadline = time.monotonic() + _GONE_TIMEOUT_S
+    while has_agent(environ):
+        if time.monotonic() >= deadline:
+            raise CommandFailed(command, f"the agent was still loaded after {_GONE_TIMEOUT_S:.0f} s")
+        time.sleep(_POLL_S)
 
 
 def _end_group(leader: int) -> None:

@@ -118,11 +118,19 @@ def _run(home: Home, options: Options, inherited: Inherited | None, report: Star
         report.failed(failure, home)
         return _say(failure)
     except Exception as fault:  # noqa: BLE001 - the last boundary
-        from relayd.fault import account
+        return _fail(fault, home, report)
 
-        report.failed(None, home)
-        _write(f"relayd: internal error\n{account(fault)}\n")
-        return exits.FAILED
+
+def _fail(fault: Exception, home: Home, report: StartReport) -> int:
+    """End for a fault of ours, or for one of the machine's, which has a name."""
+    from relayd.fault import account, shortage
+
+    short = shortage(fault)
+    report.failed(short, home)
+    if short is not None:
+        return _say(short)
+    _write(f"relayd: internal error\n{account(fault)}\n")
+    return exits.FAILED
 
 
 def _do_without(package: str) -> None:

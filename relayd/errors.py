@@ -40,6 +40,7 @@ __all__ = (
     "Internal",
     "LinkRefused",
     "ListenerRefused",
+    "MachineShort",
     "MediaTypeRefused",
     "MethodRefused",
     "NotFound",
@@ -310,6 +311,20 @@ class UpgradePending(RelaydError):
 
     def __init__(self) -> None:
         super().__init__("another version of relayd was installed, and the daemon has not changed to it yet")
+
+
+class MachineShort(RelaydError):
+    """The system gives no more of something that a start needs.
+
+    Args:
+        reason: As the system says it.
+    """
+
+    code = "machine_short"
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"the system gives no more: {reason} (`ulimit -a` shows the limits)")
 
 
 class Internal(RelaydError):

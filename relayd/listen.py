@@ -80,13 +80,32 @@ def adopt(fd: int, where: str = "the inherited socket") -> Listener:
     """
     try:
         listening = socket.socket(fileno=fd)
-        listens = listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
     except OSError as error:
         raise ListenerRefused(where, error.strerror or "is no socket") from error
-    if listening.family != socket.AF_UNIX or listening.type != socket.SOCK_STREAM or not listens:
+    if not _listens(listening):
+        listening.close()
         raise ListenerRefused(where, "is not a Unix stream socket that listens")
     listening.set_inheritable(False)
     return Listener(listening, None)
+
+
+def _listens(adopted: socket.socket) -> bool:
+    """Tell whether a socket is a Unix stream socket that listens."""
+    if (adopted.family, adopted.type) != (socket.AF_UNIX, socket.SOCK_STREAM):
+        return False
+    try:
+        return bool(adopted.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+    except OSError:  # macOS has a name for this question, but no answer
+        return _can_listen(adopted)
+
+
+def _can_listen(adopted: socket.socket) -> bool:
+    """Have a socket listen; of one that does already this changes no more than the backlog."""
+    try:
+        adopted.listen(BACKLOG)
+    except OSError:
+        return False
+    return True
 
 
 def _remove_stale(name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 
 from relayctl import _wire
@@ -89,10 +90,19 @@ def _collect(look: Look, subject: Subject, found: list[Check]) -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         told = f"{where}{error.strerror or error}"
-        todo = f"move {error.filename} away" if in_the_way(error) else ""
+        todo = _mending(error)
     except Exception as error:  # noqa: BLE001 -- an answer or a file of another shape; the other looks go on
         told = f"it could not be understood ({type(error).__name__})"
         todo = "are client and daemon of one version?"
     else:
         return
     found.append(Check(f"{look.name}, the rest" if found else look.name, "fail", told, todo))
+
+
+def _mending(error: OSError) -> str:
+    """Tell what to do about a file that could not be opened; nothing if that cannot be known."""
+    if in_the_way(error):
+        return f"move {error.filename} away"
+    if isinstance(error, PermissionError) and error.filename:
+        return f"is it yours? `ls -ld {shlex.quote(error.filename)}` shows who may use it"
+    return ""

@@ -64,4 +64,6 @@ def _of_rooms(home: str) -> tuple[str, str] | None:
             return f"{name} in it belongs to user {status.st_uid}", OTHER_HOME
         if status.st_mode & 0o077:
             return f"others can look into {name} in it", f"chmod 700 {shlex.quote(path)}"
+        if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+            return f"you cannot list, enter and write {name} in it", f"chmod 700 {shlex.quote(path)}"
     return None

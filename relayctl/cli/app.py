@@ -80,24 +80,25 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
 
 \b
 Examples:
-  relayctl enqueue --file events.json    store events; the daemon starts by itself
+  relayctl enqueue --file events.json    store events; starts the daemon
+  relayctl link                          let hooks capture in this repository
   relayctl status                        what waits, what was delivered
   relayctl doctor                        is everything well?
 """,
     epilog="""\b
 Environment:
-  RELAY_HOME            the daemon's own directory (default ~/.local/state/relayd)
+  RELAY_HOME            the daemon's own directory (~/.local/state/relayd)
   RELAY_AUTOSTART=0     never start a daemon, nor replace an older one
   RELAY_NO_DAEMON=1     the same as --no-daemon
   AI_MEMORY_AUTH_TOKEN  bearer token of `flush`, for that flush only
 
 \b
-Exit codes: 0 done, 2 failed, 3 `flush` ended with events still pending or `daemon status` found
-no daemon, 130 interrupted.
-Output is JSON when it goes into a pipe or with --json, and a table on a terminal.
+Exit codes:
+  0 done, 2 failed, 130 interrupted,
+  3 `flush` left events pending, or `daemon status` found no daemon
 
 \b
-Completion: eval "$(relayctl completion bash)"; `relayctl completion --help` has zsh and fish.
+Output is a table on a terminal, JSON in a pipe or with --json.
 """,
 )
 @click.option(

@@ -16,7 +16,8 @@ _SHELLS: dict[str, type[ShellComplete]] = {"bash": BashComplete, "zsh": ZshCompl
     epilog="""\b
 To have it in every new shell:
   bash  echo 'eval "$(relayctl completion bash)"' >> ~/.bashrc
-  zsh   echo 'eval "$(relayctl completion zsh)"' >> ~/.zshrc      (after compinit)
+  zsh   echo 'eval "$(relayctl completion zsh)"' >> ~/.zshrc
+        (behind compinit)
   fish  relayctl completion fish > ~/.config/fish/completions/relayctl.fish
 
 \b

@@ -65,13 +65,14 @@ def restart(client: Client, *, as_json: bool) -> None:
 
 
 @daemon.command(
+    short_help="Tell whether it runs, as which process, and who starts it.",
     epilog="""\b
 Example:
   kill -0 $(relayctl daemon status --json | jq .pid)
 
 \b
-Exit codes: 0 it runs, 2 what runs is not ours or does not answer, 3 none runs.
-"""
+Exit codes: 0 it runs, 2 what runs is not ours or is silent, 3 none runs.
+""",
 )
 @json_option
 @click.pass_obj
@@ -82,7 +83,10 @@ def status(client: Client, *, as_json: bool) -> int:
     return _NOT_RUNNING if found is None else 0
 
 
-@daemon.command(epilog="\b\nExamples:\n  relayctl daemon logs -n 200\n  relayctl daemon logs -f")
+@daemon.command(
+    short_help="Print the daemon's log, one JSON object a line.",
+    epilog="\b\nExamples:\n  relayctl daemon logs -n 200\n  relayctl daemon logs -f",
+)
 @click.option(
     "-n", "lines", metavar="N", type=click.IntRange(min=0), default=50, show_default=True, help="Last lines."
 )

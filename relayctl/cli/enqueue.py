@@ -33,7 +33,7 @@ Examples:
 \b
 The file is a JSON array:
   [{"event_id": "event-001", "agent": "claude-code", "event": "session-start",
-    "body": {"session_id": "native-session-123", "cwd": "/workspace/example"}}]
+    "body": {"session_id": "session-123", "cwd": "/workspace/example"}}]
 """
 )
 @queue_options()

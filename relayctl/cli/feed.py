@@ -27,7 +27,8 @@ Examples:
 def feed(client: Client, *, since: int | None, limit: int, as_json: bool) -> None:
     """Show the events this daemon received, oldest first.
 
-    Without --since the newest are shown. `next` in the JSON is the --since of the following call.
+    Without --since the newest are shown. `next` in the JSON is the --since of the following call. A narrow terminal
+    shows fewer columns; the JSON has everything.
     """
     answer = client.ask("GET", "/v1/feed", {"since": since, "limit": limit}, again=True)
     show(answer, lambda told: _table(told, since), as_json=as_json)
@@ -51,5 +52,6 @@ def _table(answer: dict[str, Any], since: int | None) -> str:
             )
             for row in answer["events"]
         ],
+        spare=("project", "session"),
         empty=f"nothing came after {since}" if since else "nothing was received yet",
     )

@@ -27,7 +27,7 @@ Examples:
   AI_MEMORY_AUTH_TOKEN=... relayctl flush --queue-dir ~/outbox
 
 \b
-Exit codes: 0 nothing is pending any more, 2 failed, 3 events are still pending.
+Exit codes: 0 nothing is pending any more, 2 failed, 3 events are pending.
 """
 )
 @queue_options()

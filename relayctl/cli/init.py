@@ -26,7 +26,7 @@ Examples:
 
 \b
 What the values may be:
-  URL                 local, or http:// or https:// with a host; no user, query or fragment
+  URL                 local, or http(s)://host...; no user, query, fragment
   producer, actor     1 to 64 ASCII letters, digits, . _ - :
   workspace, project  1 to 128 characters of one line, not blank
 """

@@ -39,7 +39,7 @@ Examples:
 
 \b
 The project, if --project names none:
-  what .relay/rules.json there says, else what this repository is linked to already,
+  what .relay/rules.json there says, else what the repository is linked to,
   else the name of its directory, in the letters a slug may have
 """
 )
@@ -56,7 +56,7 @@ def link(
 
     It is registered with the daemon, for this machine, and .relay/rules.json in it says which project it is, for
     everybody who clones it. All its worktrees are one project; a directory that is no repository can be linked too.
-    Doing it again changes nothing.
+    Doing it again changes nothing. The hooks that it prints go into ~/.claude/settings.json, once for all repositories.
     """
     if listed:
         if repo or project or force:
@@ -81,7 +81,7 @@ def link(
 @json_option
 @click.pass_obj
 def unlink(client: Client, *, repo: str | None, as_json: bool) -> None:
-    """Let hooks capture in a repository no more.
+    """Stop hooks from capturing in a repository.
 
     The daemon forgets it, and .relay/rules.json goes if it says nothing but the project. What was captured stays.
     """
@@ -138,7 +138,8 @@ def _linked(answer: dict[str, Any]) -> str:
     )
     return (
         f"{done}\n{pairs(rows)}\n\n"
-        f'Next, unless it is there: in ~/.claude/settings.json\n\n"hooks": {{\n{hooks}\n}}'
+        "Next, unless they are there: put the hooks into the object in ~/.claude/settings.json\n\n"
+        f'"hooks": {{\n{hooks}\n}}'
     )
 
 

@@ -14,7 +14,7 @@ from relayctl.errors import ClientError
 __all__ = ("json_option", "limit_option", "queue_dir_option", "queue_options")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-_DEFAULT = "Directory of the queue.  [default: queue/default in the home]"
+_DEFAULT = "Queue by directory.  [default: queue/default in the home]"
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON also on a terminal.")
 limit_option = click.option(
@@ -46,7 +46,7 @@ def queue_options(help_text: str = _DEFAULT) -> Callable[[Callable[..., Any]], C
             "name",
             metavar="NAME",
             shell_complete=_names,
-            help="The queue of that name in the home, in place of --queue-dir.",
+            help="Queue by name, in the home, such as p-shop.1.",
         )
         @functools.wraps(command)
         def choosing(*words: object, name: str | None, queue_dir: str | None, **options: object) -> object:

@@ -40,9 +40,11 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
     (
         "Work with projects",
         {
-            "link": Lookup("relayctl.cli.link", "link", "Let hooks capture in a repository; list them."),
-            "unlink": Lookup("relayctl.cli.link", "unlink", "Let hooks capture there no more."),
-            "upstream": Lookup("relayctl.cli.upstream", "upstream", "Choose where hooks deliver to."),
+            "link": Lookup("relayctl.cli.link", "link", "Let hooks capture in a repository; list those."),
+            "unlink": Lookup("relayctl.cli.link", "unlink", "Stop hooks from capturing in a repository."),
+            "upstream": Lookup(
+                "relayctl.cli.upstream", "upstream", "Choose the server that hooks deliver to."
+            ),
         },
     ),
     (

@@ -38,12 +38,13 @@ def service() -> None:
 
 
 @service.command(
+    short_help="Install it for this home and user, and start it.",
     epilog="""\b
 Examples:
   relayctl service install --print    see the files, change nothing
   relayctl service install            see what is done, and be asked
   relayctl service install --yes      for scripts
-"""
+""",
 )
 @click.option("--print", "only_print", is_flag=True, help="Print the files and write nothing.")
 @_yes_option
@@ -77,7 +78,10 @@ def install(client: Client, *, only_print: bool, yes: bool, force: bool, as_json
         warn("hint: on a server, `loginctl enable-linger` keeps it running while nobody is logged in")
 
 
-@service.command(epilog="\b\nExamples:\n  relayctl service uninstall\n  relayctl service uninstall --yes")
+@service.command(
+    short_help="Stop it and remove its files; what is stored stays.",
+    epilog="\b\nExamples:\n  relayctl service uninstall\n  relayctl service uninstall --yes",
+)
 @_yes_option
 @click.option("--force", is_flag=True, help="Remove the service of another home, too.")
 @json_option
@@ -95,7 +99,10 @@ def uninstall(client: Client, *, yes: bool, force: bool, as_json: bool) -> None:
     _show(client, plan.carry_out(), as_json=as_json)
 
 
-@service.command(epilog="\b\nExamples:\n  relayctl service status\n  relayctl service status --json")
+@service.command(
+    short_help="Tell whether it is installed, up to date and active.",
+    epilog="\b\nExamples:\n  relayctl service status\n  relayctl service status --json",
+)
 @json_option
 @click.pass_obj
 def status(client: Client, *, as_json: bool) -> None:

@@ -12,6 +12,8 @@ __all__ = ("columns", "escaped", "pairs", "plain")
 _GAP = "  "
 # A column is cut no further than this, however narrow the terminal.
 _NARROWEST = 8
+# So wide is the last column before others are left out for it.
+_READABLE = 24
 # Category C: controls, formatting (bidi overrides among them), surrogates, private use, unassigned.
 _UNSEEN = "C"
 # Joiners are formatting too, but without them words and emoji fall apart.
@@ -45,6 +47,7 @@ def columns(
     empty: str,
     first: str | None = None,
     ends: Collection[str] = (),
+    spare: Sequence[str] = (),
 ) -> str:
     """Lay out rows under titles; columns are cut until a line fits the terminal.
 
@@ -54,7 +57,13 @@ def columns(
         empty: What to say if there is no row.
         first: The title of the column that can best be cut; the last one if none is named.
         ends: Titles of columns whose cells are told apart by their ends, so that they are cut at the head.
+        spare: Titles of columns that are left out, one after the other, where the last one could not be read.
     """
+    if spare and _room_for_last(rows := [*rows], titles) < _READABLE:
+        place = titles.index(spare[0])
+        names = [*titles[:place], *titles[place + 1 :]]
+        shorter = [[*row[:place], *row[place + 1 :]] for row in rows]
+        return columns(names, shorter, empty=empty, first=first, ends=ends, spare=spare[1:])
     cells = [[plain(str(cell)) for cell in row] for row in rows]
     if not cells:
         return empty
@@ -72,6 +81,13 @@ def columns(
 
 def _drives(char: str) -> bool:
     return unicodedata.category(char).startswith(_UNSEEN) and char not in _JOINERS
+
+
+def _room_for_last(rows: Iterable[Sequence[object]], titles: Sequence[str]) -> int:
+    """Tell how wide the last column may be if the others are not cut."""
+    others = zip(*(row[:-1] for row in (titles, *rows)), strict=True)
+    taken = sum(max(_width(plain(str(cell))) for cell in column) + len(_GAP) for column in others)
+    return shutil.get_terminal_size().columns - taken
 
 
 def _fit(widths: list[int], first: int) -> list[int]:

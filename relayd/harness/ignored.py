@@ -35,7 +35,7 @@ _BREAK = (
 )
 _QUOTED = alone() + r"([\"'`])(@?[^\"'`\n/]{0,255}/[^\"'`\n]{0,4096})\1"
 """A text between quotes that may be a path with spaces."""
-_WORD = rf"(?<![^{_BREAK}])(?:[A-Za-z][A-Za-z0-9+.-]{{1,20}}://[^{_END}]*|(?=[^{_BREAK}/.@~]*+[/.@~])(?:\\ |[^{_BREAK}])++)"
+_WORD = rf"(?<![^{_BREAK}])(?:[A-Za-z][A-Za-z0-9+.-]{{1,20}}://[^{_END}]*|(?=[^{_BREAK}/.@~]*[/.@~])(?:\\ |[^{_BREAK}])+)"
 """A URL, or a word that may be a path."""
 _MARKS: Final = "/.@~"
 _STOPS: Final = ".!?\u2026"

@@ -41,7 +41,7 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _SPACE = re.compile(r"[ \t\n\r]*")
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?'
+_STRING = r'"[^"\\]*(?:\\.[^"\\]*)*"?'
 _STRUCTURE = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL)
 _PART = re.compile(rf"{_STRING}|[\[{{,]", re.DOTALL)
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from relay_queue.errors import OutboxError
+from relay_queue.errors import (
+    DirectoryRefused,
+    NetworkFilesystem,
+    NotAQueue,
+    OutboxError,
+    StorageFailed,
+)
 from relayd.deposit import Deposit
 from relayd.errors import RelaydError
 from relayd.events import Bus, HookTurnedAway
@@ -27,6 +33,9 @@ if TYPE_CHECKING:
     from relayd.store import RelayStore
 
 __all__ = ("HookIntake",)
+
+_OF_THE_PLACE = (DirectoryRefused, NetworkFilesystem, NotAQueue)
+"""What is wrong with a place on this machine, and nothing that a hook could have said otherwise."""
 
 
 class HookIntake:
@@ -95,9 +104,12 @@ class HookIntake:
 
     async def _keep(self, kept: Kept) -> None:
         await self.backlog.before_newer()
-        directory = await self._filing.choice.choose(kept)
-        self.backlog.check_order(kept, directory)
-        await self._filing.put(kept, directory)
+        try:
+            directory = await self._filing.choice.choose(kept)
+            self.backlog.check_order(kept, directory)
+            await self._filing.put(kept, directory)
+        except _OF_THE_PLACE as error:  # a hook that is told it was refused would drop its event
+            raise StorageFailed(error.path, str(error).removeprefix(f"{error.path}: ")) from error
 
     async def _note(self, call: HookCall) -> None:
         """Remember that this hook ran; an event must not fail for that."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import anyio
 
 from relay_queue.binding import Binding, bind
+from relay_queue.errors import StorageFailed
 from relayd.events import Bus, Happening, HookQueueLost, QueueForgotten
 from relayd.hooks.sieve import Kept
 from relayd.places import default_binding
@@ -118,7 +119,7 @@ class QueueChoice:
     def _number(self, project: str, rows: dict[str, BoundQueue]) -> int:
         """Tell the highest number that a queue of a project ever had, as far as the disk and the list know; 0 for none."""
         named = re.compile(rf"p-{re.escape(project)}\.([1-9][0-9]{{0,8}})", re.ASCII).fullmatch
-        names = {*rows, *os.listdir(self._registry.places.default.parent)}  # noqa: PTH208 -- names only
+        names = {*rows, *_entries(self._registry.places.default.parent)}
         return max((int(found[1]) for found in map(named, names) if found), default=0)
 
     def _directory(self, project: str, number: int) -> Path:
@@ -127,6 +128,13 @@ class QueueChoice:
     def _hear(self, happening: Happening) -> None:
         if isinstance(happening, QueueForgotten) and self._listed is not None:
             self._listed.discard(Path(happening.queue_dir))
+
+
+def _entries(directory: Path) -> list[str]:
+    try:
+        return os.listdir(directory)  # noqa: PTH208 -- names only
+    except OSError as error:
+        raise StorageFailed(str(directory), error.strerror or "it cannot be listed") from error
 
 
 def _binding(upstream: Upstream | None, project: str) -> Binding:

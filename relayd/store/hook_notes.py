@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from typing import Final
 
@@ -56,9 +57,10 @@ class HookNotes:
         Args:
             cli: Of the hook's command line.
             event: Of the hook's command line.
-            at_ms: Wall clock, Unix milliseconds.
+            at_ms: Wall clock, Unix milliseconds; a time that is yet to come counts as now.
         """
-        if at_ms - self._seen.get((cli, event), 0) < _SEEN_EVERY_MS:
+        at_ms = min(at_ms, time.time_ns() // 1_000_000)
+        if abs(at_ms - self._seen.get((cli, event), 0)) < _SEEN_EVERY_MS:
             return
         self._seen[cli, event] = at_ms
         await self._access.execute("see_hook", {"cli": cli, "event": event, "last_at_ms": at_ms})

@@ -62,7 +62,7 @@ def test_an_input_that_stays_open(at: At) -> None:
 def test_what_is_no_input_of_claude_code(at: At, text: bytes) -> None:
     """It is refused: nothing is stored, spooled or said, and the log of hooks has a fixed word."""
     before, noted = at.user.fed(at.daemon), len(at.user.codes)
-    at.user.hook("stop", text, at=at.shop)
+    at.user.hook("session-start", text, at=at.shop)  # which has more time than others for its answer
     assert at.user.codes[noted:] == ["refused"]
     assert at.user.spool == []
     assert at.user.fed(at.daemon) == before
@@ -71,10 +71,10 @@ def test_what_is_no_input_of_claude_code(at: At, text: bytes) -> None:
 def test_no_input_at_all(at: At) -> None:
     """A closed standard input, and /dev/null in its place."""
     noted = len(at.user.codes)
-    process = at.user.hook_process("stop", at=at.shop, stdin=subprocess.DEVNULL)
+    process = at.user.hook_process("session-start", at=at.shop, stdin=subprocess.DEVNULL)
     assert process.communicate(timeout=30) == (b"", b"")
     assert process.returncode == 0
-    command = f'"{at.user.home}/bin/relay-hook" claude stop <&-'
+    command = f'"{at.user.home}/bin/relay-hook" claude session-start <&-'
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         env={"HOME": str(at.user.user), "PATH": os.environ["PATH"]},

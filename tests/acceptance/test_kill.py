@@ -15,7 +15,7 @@ from anyio import to_thread
 from relayd.testing import Item, ScriptedServer, Step, scripted_server
 from tests import stage
 
-ROUNDS = 12
+ROUNDS = 8
 PRODUCERS = 6
 SESSIONS_EACH = 3
 QUEUE = "target"

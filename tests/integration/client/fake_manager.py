@@ -1,7 +1,7 @@
 """Stands in for systemctl and launchctl on PATH: notes what it was asked, and really runs the daemon of its unit.
 
 It is called by the name of either. Its directory has `asked` (one JSON list a call), `pid` (of the daemon it runs),
-`loaded` (launchd's agent) and `fail` (a word: calls with it fail).
+`loaded` (launchd's agent), `fail` (a word: calls with it fail) and `slow` (launchd lets go of its agent only later).
 """
 
 from __future__ import annotations
@@ -71,9 +71,16 @@ def _launchctl(place: Path, words: list[str]) -> int:
         sys.stderr.write("Could not find service\n")
         return _NOT_LOADED
     if words[0] == "print":
+        if (place / "leaving").exists():  # told as there for the last time
+            (place / "leaving").unlink()
+            loaded.unlink()
         sys.stdout.write(f"{words[1]} = {{\n\tstate = {'running' if _pid(place) else 'not running'}\n}}\n")
     if words[0] == "bootout" or "-k" in words:
         _end(place)
+    if words[0] == "bootout" and (place / "slow").exists():
+        (place / "leaving").touch()
+        sys.stderr.write("Boot-out failed: 36: Operation now in progress\n")
+        return 36
     if words[0] == "bootout":
         loaded.unlink()
     if words[0] == "kickstart" and not _pid(place):

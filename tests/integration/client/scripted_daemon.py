@@ -118,12 +118,13 @@ def read_requests(connection: socket.socket) -> Iterator[bytes]:
         length = next(
             (int(line[15:]) for line in head.split(b"\r\n") if line.startswith(b"Content-Length:")), 0
         )
-        while len(buffer) < length:
+        body = bytearray(buffer)  # bytes would be copied with each piece
+        while len(body) < length:
             if not (piece := _receive(connection)):
                 return
-            buffer += piece
-        yield head + b"\r\n\r\n" + buffer[:length]
-        buffer = buffer[length:]
+            body += piece
+        yield head + b"\r\n\r\n" + body[:length]
+        buffer = bytes(body[length:])
 
 
 def _receive(connection: socket.socket) -> bytes:

@@ -119,9 +119,9 @@ def test_a_daemon_that_holds_the_home_is_used(home: Path) -> None:
         assert _ok(home, "status")["daemon"]["pid"] == daemon.process.pid
 
 
-def test_twenty_at_once_take_turns(home: Path) -> None:
+def test_eight_at_once_take_turns(home: Path) -> None:
     """None fails, and each event is there afterwards."""
-    commands = [_start(home, "enqueue", "--file", "-") for _ in range(20)]
+    commands = [_start(home, "enqueue", "--file", "-") for _ in range(8)]
     said: list[tuple[int, bytes]] = []
 
     def end(number: int, command: subprocess.Popen[bytes]) -> None:
@@ -133,9 +133,9 @@ def test_twenty_at_once_take_turns(home: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert said == [(0, b"")] * 20
+    assert said == [(0, b"")] * 8
     assert _ok(home, "flush")["pending_items"] == 0
-    assert len(_ok(home, "feed")["events"]) == 20
+    assert len(_ok(home, "feed")["events"]) == 8
 
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)

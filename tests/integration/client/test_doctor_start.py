@@ -106,6 +106,30 @@ def test_a_home_that_cannot_be_entered_is_told(home: Path) -> None:
     assert (checks["SQLite"]["state"], checks["open files"]["state"]) == ("ok", "ok")
 
 
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may enter anywhere")
+def test_a_home_that_its_user_cannot_list_fails_with_the_command_that_opens_it(home: Path) -> None:
+    """No daemon would start, and nothing else in it can be judged: each look that fails says what to do as well."""
+    (home / "start.lock").touch(0)
+    for mode in (0o300, 0o000):
+        home.chmod(mode)
+        code, checks = diagnose(home)
+        home.chmod(0o700)
+        assert (code, checks["home"]["todo"]) == (2, f"chmod 700 {home}")
+        failed = [check for check in checks.values() if "Permission denied" in check["detail"]]
+        assert failed
+        assert [check["name"] for check in failed if not check["todo"]] == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+@pytest.mark.parametrize(("name", "mode"), [("logs", 0o500), ("queue", 0o300), ("bin", 0)])
+def test_a_directory_in_the_home_that_cannot_be_used_fails(home: Path, name: str, mode: int) -> None:
+    """A daemon starts all the same, and then has no log, no new queues or no current hooks."""
+    (home / name).mkdir(mode)
+    check = diagnose(home)[1]["home"]
+    (home / name).chmod(0o700)
+    assert (check["state"], check["todo"]) == ("fail", f"chmod 700 {home}/{name}")
+
+
 def test_a_home_that_is_a_link_fails(home: Path) -> None:
     """A link could be turned elsewhere under a running daemon."""
     link = home.with_name("link")
@@ -199,6 +223,13 @@ def test_a_failed_start_is_told_with_its_cause(home: Path) -> None:
     assert ": relay.db is damaged; hooks will not try again for another " in checks["last start"]["detail"]
     os.utime(left, (1_700_000_000, 1_700_000_000))
     assert diagnose(home)[1]["last start"]["detail"].endswith(": relay.db is damaged")
+
+
+def test_whoever_moves_a_damaged_database_away_is_told_to_keep_the_spool(home: Path) -> None:
+    """A new one knows no link, and events of directories that are not linked are dropped."""
+    (home / "last-start.json").write_text(json.dumps({"code": "damaged", "detail": "it is damaged"}))
+    todo = diagnose(home)[1]["last start"]["todo"]
+    assert "spool/ aside until `relayctl link`" in todo
 
 
 def test_a_start_that_a_hook_has_begun_is_no_failure_yet(home: Path) -> None:

@@ -518,6 +518,24 @@ def test_an_agent_that_launchd_does_not_know_is_no_fault(machine: Machine) -> No
     assert machine.asked() == []
 
 
+def test_launchd_is_waited_for_until_it_has_let_go_of_the_agent(machine: Machine) -> None:
+    """It says that it is about to, and takes no new agent meanwhile."""
+    home, environ = str(machine.home), machine.whole
+    (machine.tools / "slow").touch()
+    with Client(environ) as client:
+        for _ in range(2):
+            service.install(
+                home, environ, lambda: control.stop(client), force=False, platform="darwin"
+            ).carry_out()
+        control.stop(client)
+        client.forget()
+        control.start(client)
+        client.forget()
+        service.uninstall(home, environ, force=False, platform="darwin").carry_out()
+    verbs = [call[1] for call in machine.asked()]
+    assert verbs == ["bootstrap", "bootout", "bootstrap", "bootout", "bootstrap", "bootout"]
+
+
 def test_files_of_others_are_told_apart_on_macos_too(machine: Machine) -> None:
     """An agent without our mark is somebody's, one with it and another home is that home's."""
     home, environ = str(machine.home), machine.whole

@@ -13,6 +13,7 @@ import pytest
 import uvloop
 
 import relayd.server
+from relayd.errors import ListenerRefused
 from relayd.home import Home
 from relayd.listen import adopt, bind
 from relayd.server import Server
@@ -225,6 +226,20 @@ def test_half_a_request_ends_with_the_daemon(home, connect):
         assert await blocking(client.at_end)
 
     on_uvloop(test)
+
+
+def test_where_the_system_does_not_say_who_listens_a_socket_is_adopted_all_the_same(home, monkeypatch):
+    """On macOS the option has a name, and no answer; a socket that cannot listen is refused there too."""
+    monkeypatch.setattr(socket, "SO_ACCEPTCONN", 9999)
+    with socket.socket(socket.AF_UNIX) as theirs, socket.socket(socket.AF_UNIX) as unbound:
+        theirs.bind("relayd.sock")
+        theirs.listen(5)
+        adopted = adopt(os.dup(theirs.fileno()))
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(home.socket.name))
+        adopted.close()
+        with pytest.raises(ListenerRefused):
+            adopt(os.dup(unbound.fileno()))
 
 
 def test_an_inherited_socket_stays(home, connect):

@@ -10,6 +10,7 @@ from contextlib import chdir
 
 import pytest
 
+from relayd.options import parse
 from tests.stage import CLEAN
 from tests.waiting import eventually
 
@@ -158,19 +159,26 @@ def test_what_lies_for_last_start_keeps_no_second_start(start, home, odd):
 
 @pytest.mark.parametrize("flag", ["--ready-fd", "--start-lock-fd", "--listen-fd", "--while-fd"])
 @pytest.mark.parametrize("value", ["secret", "", "-1", "1e3", "\uff10", "9" * 5000])
-def test_what_numbers_no_descriptor_is_refused_without_its_text(home, flag, value):
+def test_what_numbers_no_descriptor_is_refused_without_its_text(capsys, flag, value):
     """The sentence is ours and names the option."""
+    with pytest.raises(SystemExit) as ended:
+        parse([f"{flag}={value}"])
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert (ended.value.code, said) == (
+        2,
+        f"relayd: error: argument {flag}: must be the number of a descriptor",
+    )
+
+
+def test_a_refused_flag_makes_no_home(home):
+    """The command line is read before anything is done."""
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "relayd", "--home", home, f"{flag}={value}"],
+        [sys.executable, "-P", "-m", "relayd", "--home", home, "--ready-fd=secret"],
         capture_output=True,
         check=False,
         timeout=20,
     )
-    said = done.stderr.decode().splitlines()[-1]
-    assert (done.returncode, said) == (
-        2,
-        f"relayd: error: argument {flag}: must be the number of a descriptor",
-    )
+    assert (done.returncode, b"secret" in done.stderr) == (2, False)
     assert not home.exists()
 
 

@@ -1,5 +1,6 @@
 """Homes and settings that a daemon does not start with."""
 
+import errno
 import json
 import os
 import stat
@@ -187,3 +188,14 @@ def test_heavy_modules_wait_for_the_lock(start, home):
     }
     assert heavy.isdisjoint(modules)
     assert {"dataclasses", "inspect", "logging", "json", "tomllib", "socket", "ssl"}.isdisjoint(modules)
+
+
+def test_a_start_that_gets_too_few_descriptors_says_so(start, home):
+    """It is no fault of ours, and the cause that is left for `doctor` names what is short."""
+    few = ("/bin/sh", "-c", 'ulimit -n 14 && exec "$@"', "sh", sys.executable, "-P", "-m", "relayd")
+    daemon = start(home, ready=False, command=few)
+    told = daemon.told()
+    assert daemon.ended()[0] == 1
+    assert told["code"] == "machine_short"
+    assert os.strerror(errno.EMFILE) in told["detail"]
+    assert json.loads((home / "last-start.json").read_text())["detail"] == told["detail"]

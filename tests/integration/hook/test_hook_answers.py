@@ -101,14 +101,15 @@ def test_a_daemon_that_never_answers_costs_half_a_second(hook: Shim, event: str)
         hook.run(event).in_silence()
     assert [path.read_bytes() for path in hook.spooled()] == requests
     assert hook.codes() == ["silent"]
+    assert hook.took_ms() < 1500
 
 
 def test_a_session_start_waits_longer_and_gives_up_too(hook: Shim) -> None:
     """Its time is two and a half seconds."""
     with listening(hook.home, lambda _: None):
         ran = hook.run("session-start")
-    ran.in_silence(within_s=4.5)
-    assert ran.took_s > 1.5
+    ran.in_silence()
+    assert 1500 < hook.took_ms() < 4000
     assert len(hook.spooled()) == 1
 
 

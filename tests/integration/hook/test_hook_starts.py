@@ -129,6 +129,18 @@ def _failed_ahead(hook: Shim) -> None:
     os.utime(hook.home / "last-start.json", (time.time() + 40,) * 2)
 
 
+def _patient(other: list[str]) -> list[str]:
+    """The command of a hook that, if it waited for a daemon, would do so for much longer than any machine stalls."""
+    program = (
+        "import relay_hook, relay_hook_fallback\nrelay_hook_fallback._START_WAIT_S = 20\n"
+        "relay_hook._TIMES_S = dict.fromkeys(relay_hook._TIMES_S, 60)\n"
+    )
+    return [
+        *other[:-1],
+        other[-1].replace("from relay_hook import main", f"\n{program}from relay_hook import main"),
+    ]
+
+
 @pytest.mark.parametrize("forbid", [_managed, _failed_now, _failed_ahead, None])
 @pytest.mark.parametrize("event", ["stop", "session-start"])
 def test_a_daemon_is_not_started(
@@ -137,8 +149,8 @@ def test_a_daemon_is_not_started(
     """Under a service manager, within a minute of a failed start, or with RELAY_AUTOSTART=0: spooled, without a wait."""
     if forbid is not None:
         forbid(hook)
-    ran = hook.run(event, command=other, env=AUTO if forbid else {"RELAY_AUTOSTART": " 0 "})
-    ran.in_silence(within_s=0.9)
+    ran = hook.run(event, command=_patient(other), env=AUTO if forbid else {"RELAY_AUTOSTART": " 0 "})
+    ran.in_silence()
     assert (len(hook.spooled()), hook.codes()) == (1, ["no_daemon"])
     assert _text(hook.home / "last-start.json") in ("", "{}")
 
@@ -155,7 +167,7 @@ def test_an_old_failure_holds_nobody_back(hook: Shim, other: list[str], shift_s:
 def test_another_starter_is_waited_for_by_session_starts_alone(hook: Shim, other: list[str]) -> None:
     """Who finds `start.lock` taken starts nothing."""
     lock = _lock(hook)
-    hook.run("stop", command=other, env=AUTO).in_silence(within_s=0.9)
+    hook.run("stop", command=_patient(other), env=AUTO).in_silence()
     assert len(hook.spooled()) == 1
     process = hook.start("claude", "session-start", command=other, env=AUTO)
     assert process.stdin is not None
@@ -175,8 +187,8 @@ def test_a_session_start_waits_a_second_at_most(hook: Shim, other: list[str]) ->
     lock = _lock(hook)
     ran = hook.run("session-start", command=other, env=AUTO)
     os.close(lock)
-    ran.in_silence(within_s=2.4)
-    assert ran.took_s > 0.9
+    ran.in_silence()
+    assert 900 < hook.took_ms() < 2000
     assert (len(hook.spooled()), hook.codes()) == (1, ["no_daemon"])
 
 
@@ -186,8 +198,8 @@ def test_a_start_under_way_is_waited_for_whatever_its_mark_says(hook: Shim, othe
     lock = _lock(hook)
     ran = hook.run("session-start", command=other, env=AUTO)
     os.close(lock)
-    ran.in_silence(within_s=2.4)
-    assert ran.took_s > 0.9
+    ran.in_silence()
+    assert hook.took_ms() > 900
 
 
 def test_ten_hooks_at_once_start_one_daemon(hook: Shim, other: list[str]) -> None:
@@ -226,7 +238,7 @@ def test_a_daemon_that_came_meanwhile_is_enough(hook: Shim, other: list[str]) ->
 def test_a_start_that_failed_meanwhile_is_not_repeated(hook: Shim, other: list[str], event: str) -> None:
     """Nor is a daemon waited for then."""
     happens = "posix.close(posix.open('last-start.json', posix.O_CREAT))"
-    hook.run(event, command=_meanwhile(other, happens), env=AUTO).in_silence(within_s=0.9)
+    hook.run(event, command=_meanwhile(_patient(other), happens), env=AUTO).in_silence()
     assert (hook.home / "last-start.json").read_bytes() == b""
     assert len(hook.spooled()) == 1
 
@@ -284,7 +296,7 @@ def test_a_hook_starts_the_real_daemon(hook: Shim) -> None:
 
 def test_a_session_start_reaches_the_real_daemon(hook: Shim) -> None:
     """Started by its own hook in a second or less, it is asked at once."""
-    hook.run("session-start", env=AUTO).in_silence(within_s=4.5)
+    hook.run("session-start", env=AUTO).in_silence()
     eventually(lambda: not (hook.home / "last-start.json").exists())
     pid = int(_text(hook.home / "relayd.lock"))
     os.kill(pid, signal.SIGTERM)

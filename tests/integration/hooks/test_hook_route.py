@@ -223,6 +223,15 @@ async def test_tells_when_each_hook_last_came(tmp_path: Path) -> None:
         )
 
 
+async def test_a_hook_of_the_future_came_now(tmp_path: Path) -> None:
+    """A clock that ran ahead for a moment does not hide the hooks that come after it."""
+    async with hooked(tmp_path) as hooks:
+        ahead_ns = time.time_ns() + 3_600_000_000_000
+        await hooks.taken(told("Stop"), "/", target="claude/stop", Time=str(ahead_ns))
+        seen = (await hooks.http.get("/v1/hooks")).json()["seen"]
+        assert seen[0]["last_at_ms"] <= time.time_ns() // 1_000_000
+
+
 async def test_a_session_of_another_agent_in_the_same_queue_is_refused(tmp_path: Path) -> None:
     """A server would drop its events for ever: the hook is told so, and other sessions go on."""
     async with hooked(tmp_path) as hooks:

@@ -165,3 +165,22 @@ async def test_a_queue_that_somebody_else_bound_is_not_taken(tmp_path: Path) -> 
         assert answer.status_code == 201
         await hooks.taken(prompt(1), shop)
         assert len(await hooks.fed("p-shop.2")) == 1
+
+
+async def test_a_place_that_takes_no_new_queue_is_no_refusal_of_the_event(tmp_path: Path) -> None:
+    """It lies inside a queue, or is no directory: 507, for an event that is refused would be dropped by its hook."""
+    async with hooked(tmp_path) as hooks:
+        shop = await hooks.link()
+        in_the_way = hooks.home.queues / "queue.db"
+        in_the_way.touch()
+        inside = await hooks.post(prompt(1), shop)
+        in_the_way.unlink()
+        aside = hooks.home.queues.rename(tmp_path / "aside")
+        hooks.home.queues.touch()
+        no_directory = await hooks.post(prompt(1), shop)
+        hooks.home.queues.unlink()
+        aside.rename(hooks.home.queues)
+        for answer in (inside, no_directory):
+            assert (answer.status_code, answer.json()["code"]) == (507, "storage_failed"), answer.text
+        await hooks.taken(prompt(1), shop)
+        assert len(await hooks.fed("p-shop.1")) == 1

@@ -63,19 +63,20 @@ def expected(count: int) -> dict[str, list[int]]:
 
 def drained(daemon: stage.Daemon) -> None:
     """Wait until the spool is empty and all of it is in the feed."""
-    eventually(lambda: not waiting(daemon.home))
+    while left := len(waiting(daemon.home)):
+        eventually(lambda left=left: len(waiting(daemon.home)) < left)
     queue = daemon.home / "queue/p-shop.1"
     eventually(lambda: daemon.call("GET", f"/v1/status?queue_dir={queue}")[1]["pending_items"] == 0)
 
 
-def test_ten_thousand_files_are_replayed_in_order(home: Path) -> None:
-    """As many as the spool may hold, by a daemon that answers meanwhile."""
-    fill(home, range(10_000))
+def test_thousands_of_files_are_replayed_in_order(home: Path) -> None:
+    """Many times what is taken in at once, by a daemon that answers meanwhile."""
+    fill(home, range(2_000))
     with stage.daemon(home) as daemon:
         status, _ = daemon.call("GET", "/v1/health")
         assert status == 200
         drained(daemon)
-        assert sessions(daemon) == expected(10_000)
+        assert sessions(daemon) == expected(2_000)
 
 
 def test_what_the_real_hook_spools_is_what_the_daemon_replays(home: Path) -> None:
@@ -109,11 +110,11 @@ def _run_hook(home: Path, number: int) -> None:
 
 
 def test_a_daemon_killed_in_the_middle_of_a_replay_loses_and_doubles_nothing(home: Path) -> None:
-    """Killed again and again while files disappear; what is left is taken in by the next one."""
-    count = 4_000
+    """Killed twice while files disappear; what is left is taken in by the next one."""
+    count = 1_500
     fill(home, range(count))
     left = count
-    for _ in range(3):
+    for _ in range(2):
         daemon = stage.start(home)
         eventually(lambda left=left: len(waiting(home)) < left)
         daemon.kill()
@@ -126,7 +127,7 @@ def test_a_daemon_killed_in_the_middle_of_a_replay_loses_and_doubles_nothing(hom
 
 def test_new_events_during_a_replay_come_behind_it(home: Path) -> None:
     """A hook posts, and spools what it is told must wait, as the shim does: each session stays in order."""
-    spooled_before, count = 3_000, 3_200
+    spooled_before, count = 1_000, 1_200
     fill(home, range(spooled_before))
     with stage.daemon(home) as daemon:
         answers = {_hook(daemon, number) for number in range(spooled_before, count)}

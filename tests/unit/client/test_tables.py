@@ -43,6 +43,14 @@ def test_the_last_column_gives_way_first() -> None:
     assert max(map(len, table.split("\n"))) == 40
 
 
+def test_columns_are_left_out_where_the_last_one_could_not_be_read() -> None:
+    """One after the other, and none where there is room; the table stays within the terminal."""
+    row, titles = ("1", "p" * 9, "s" * 15, "z" * 30), ("a", "b", "c", "d")
+    assert columns(titles, [row], empty="", spare=("b", "c")).split("\n") == ["A  D", "1  " + "z" * 30]
+    short = ("1", "p", "s", "z" * 30)
+    assert columns(titles, [short], empty="", spare=("b", "c")).startswith("A  B  C  D\n")
+
+
 def test_wide_characters_count_twice() -> None:
     """CJK takes two cells, combining marks none, and columns stay aligned."""
     table = columns(("a", "b"), [("日本", "1"), ("e\u0301", "2")], empty="")

@@ -1,11 +1,13 @@
 """What the log says of an exception."""
 
+import errno
+import os
 import sqlite3
 
 import pytest
 
 from relay_queue.errors import QueueBusy
-from relayd.fault import account
+from relayd.fault import account, shortage
 
 SECRET = "hunter2"
 
@@ -66,3 +68,28 @@ def test_endless_recursion_is_told_shortly():
         return act()
 
     assert len(account(raised(act)).splitlines()) < 40
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.EMFILE, "x"), os.strerror(errno.EMFILE)),
+        (OSError(errno.ENOMEM, "x"), os.strerror(errno.ENOMEM)),
+        (MemoryError(), os.strerror(errno.ENOMEM)),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+    ],
+)
+def test_a_machine_that_gives_no_more_is_named_wherever_it_shows(error: Exception, told: str) -> None:
+    """Alone, in a group of tasks, or as what another error came from."""
+    behind = RuntimeError("cannot close a running event loop")
+    behind.__context__ = error
+    for shown in (error, ExceptionGroup("tasks", [ValueError(), error]), behind):
+        short = shortage(shown)
+        assert short is not None
+        assert short.reason == told
+
+
+def test_any_other_fault_is_no_shortage() -> None:
+    """It stays a fault of ours."""
+    assert shortage(OSError(errno.ENOENT, "x")) is None
+    assert shortage(RuntimeError("other")) is None

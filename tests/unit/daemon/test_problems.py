@@ -17,7 +17,7 @@ from relay_queue.errors import (
 from relayd.api.problem import STATUS, problem
 from relayd.errors import MethodRefused
 
-START_ONLY = {"home_refused", "already_running", "listener_refused"}
+START_ONLY = {"home_refused", "already_running", "listener_refused", "machine_short"}
 """Where nobody can be answered yet."""
 
 
