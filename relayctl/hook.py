@@ -45,7 +45,8 @@ _MAX_PATH_BYTES = 4096
 _QUIET_S = 0.05  # after a closing brace: some agents keep standard input open
 _RING_AGAIN_S = 0.01  # a signal that comes just before a system call does not interrupt it
 _BEHIND_S = 5.0  # for what is left to do when the agent waits no longer
-_LAST_ACT_S = 0.5
+_BEHIND_INPUT_S = 1.0  # of that, for an input that is still to come
+_LAST_ACT_S = 0.5  # for an act that is begun at the very end
 _AGENT_OFF_S = 0.005  # from the agent's fork to the first processor time that is counted as ours
 
 
@@ -192,11 +193,12 @@ class Watch:
             if posix.fork():
                 _leave(0)
             posix.setsid()
-            for stream in (0, 1, 2):
+            for stream in (1, 2):  # those an agent waits for; the input may not be read yet
                 posix.dup2(self.nothing, stream)
         except OSError:
             self.leave()
         self.end = time.monotonic() + _BEHIND_S
+        self.input_ends = time.monotonic() + _BEHIND_INPUT_S
         self.ring_at(self.waits_until if self.reading >= 0 else self.end)
 
     def leave(self) -> None:

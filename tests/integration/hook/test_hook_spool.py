@@ -273,5 +273,5 @@ def test_an_event_that_is_late_is_spooled_behind(
     """The agent waits no longer than ever, and the event is not lost for that; what nobody was to keep is not kept."""
     command = [sys.executable, "-IS", "-c", _LATE.format(where=where), str(hook.home / "bin")]
     hook.run("stop", command=command, env=env).in_silence()
-    eventually(lambda: len(hook.payloads()) == kept)
+    eventually(lambda: hook.payloads() == [shim.PAYLOAD] * kept)
     assert not (hook.home / "spool" / "dropped-late").exists()
