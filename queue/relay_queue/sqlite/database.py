@@ -125,7 +125,9 @@ def _check_files(path: Path, *, create: bool) -> None:
     elif not os.path.lexists(path):
         raise NotAQueue(str(path), "there is no such file")
     check_private_file(path)
-    if 0 < path.stat().st_size < _SMALLEST_PAGE_BYTES:  # SQLite would take some of them for empty ones, to be filled
+    if (
+        0 < path.stat().st_size < _SMALLEST_PAGE_BYTES
+    ):  # SQLite would take some of them for empty ones, to be filled
         raise QueueDamaged(str(path))
     for beside in (wal_of(path), journal_of(path), path.with_name(path.name + "-shm")):
         check_private_file(beside, missing_ok=True)

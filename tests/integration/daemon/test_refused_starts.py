@@ -190,10 +190,29 @@ def test_heavy_modules_wait_for_the_lock(start, home):
     assert {"dataclasses", "inspect", "logging", "json", "tomllib", "socket", "ssl"}.isdisjoint(modules)
 
 
+# Leaves so many descriptors free, however many this process was given.
+_FEW = """
+import os, resource, sys
+
+def is_open(descriptor):
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+limit = free = 0
+while free < int(sys.argv[1]):
+    free += not is_open(limit)
+    limit += 1
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+os.execv(sys.executable, [sys.executable, "-P", "-m", "relayd", *sys.argv[2:]])
+"""
+
+
 def test_a_start_that_gets_too_few_descriptors_says_so(start, home):
     """It is no fault of ours, and the cause that is left for `doctor` names what is short."""
-    few = ("/bin/sh", "-c", 'ulimit -n 14 && exec "$@"', "sh", sys.executable, "-P", "-m", "relayd")
-    daemon = start(home, ready=False, command=few)
+    daemon = start(home, ready=False, command=(sys.executable, "-c", _FEW, "9"))
     told = daemon.told()
     assert daemon.ended()[0] == 1
     assert told["code"] == "machine_short"
