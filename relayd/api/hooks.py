@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -23,7 +24,8 @@ async def post_hook(request: Request) -> Response:
     check_addressee(headers, relay.home_id)
     path = request.path_params
     call = hook_call(path["cli"], path["event"], headers, payload)
-    return Response(await relay.hooks.take(call))
+    answer = await relay.hooks.take(call)
+    return Response(answer, background=BackgroundTask(relay.hooks.note, call))  # nobody waits for that one
 
 
 async def list_hooks(request: Request) -> Json:

@@ -17,6 +17,7 @@ from relayd.whole_file import write_whole
 
 __all__ = ("keep", "keep_and_tell")
 
+# Whatever fails in it, the import itself included, must not become an agent's error: there is nobody to tell.
 _LAUNCHER = b"""\
 #!/bin/sh
 # Written by relayd when it starts. Agent CLIs are told this path: it stays as it is.

@@ -84,7 +84,7 @@ class HookIntake:
         )
 
     async def take(self, call: HookCall) -> bytes:
-        """Take one call; return, once its event is on disk, what the hook is to print.
+        """Take one call; return, once its event is on disk, what the hook is to print. Then `note` it.
 
         Raises:
             HookRefused: The call breaks a rule, or its session belongs to another agent.
@@ -97,9 +97,8 @@ class HookIntake:
                 await self._keep(kept)
         except (RelaydError, OutboxError) as error:
             self._bus.publish(HookTurnedAway(f"{call.cli} {call.event}", error.code, str(error)))
+            await self.note(call)
             raise
-        finally:
-            await self._note(call)
         return b""  # agents are told nothing yet
 
     async def _keep(self, kept: Kept) -> None:
@@ -111,7 +110,10 @@ class HookIntake:
         except _OF_THE_PLACE as error:  # a hook that is told it was refused would drop its event
             raise StorageFailed(error.path, str(error).removeprefix(f"{error.path}: ")) from error
 
-    async def _note(self, call: HookCall) -> None:
-        """Remember that this hook ran; an event must not fail for that."""
+    async def note(self, call: HookCall) -> None:
+        """Remember that this hook ran; meant for after its answer, since it may cost another commit.
+
+        An event must not fail for that, so nothing is raised. What `take` refuses is noted already.
+        """
         with suppress(OutboxError):
             await self._store.hooks.see(call.cli, call.event, call.at_ms)

@@ -66,8 +66,12 @@ class HookNotes:
         await self._access.execute("see_hook", {"cli": cli, "event": event, "last_at_ms": at_ms})
 
     async def seen(self) -> list[HookSeen]:
-        """List when each hook last came."""
-        return await self._access.fetch("hooks_seen", HookSeen)
+        """List when each hook last came, also those whose note is still on its way to the disk."""
+        found = await self._access.fetch("hooks_seen", HookSeen)
+        latest = {(row.cli, row.event): row.last_at_ms for row in found}
+        for hook, at_ms in self._seen.items():
+            latest[hook] = max(at_ms, latest.get(hook, at_ms))
+        return [HookSeen(*hook, at_ms) for hook, at_ms in sorted(latest.items())]
 
     def _remember(self, key: tuple[str, str], pin: HookSession) -> None:
         self._pins[key] = pin

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
@@ -288,23 +289,28 @@ sys.exit(main())
 def test_a_long_start_asks_for_time(home: Path, tmp_path: Path) -> None:
     """While the store takes long to open the manager is asked to be patient, and not once the daemon is ready."""
     program = """
-import contextlib, sys, anyio
+import contextlib, pathlib, sys, anyio
 import relayd.daemon as daemon, relayd.service.notify as notify
 notify._EXTEND_EVERY_S = 0.1
 open_store = daemon.open_store
 @contextlib.asynccontextmanager
 async def slowly(*args, **how):
-    await anyio.sleep(0.5)
+    while not pathlib.Path("asked-for-time").exists():
+        await anyio.sleep(0.01)
     async with open_store(*args, **how) as store:
         yield store
 daemon.open_store = slowly
 from relayd.__main__ import main
 sys.exit(main())
 """
-    with Manager(str(tmp_path / "notify")) as manager:
-        daemon = stage.start(home, env=manager.env, program=("-P", "-c", program))
-        with running(daemon.process):
+    with Manager(str(tmp_path / "notify")) as manager, ThreadPoolExecutor() as pool:
+        starting = pool.submit(stage.start, home, env=manager.env, program=("-P", "-c", program))
+        try:
             assert int(manager.hear()["EXTEND_TIMEOUT_USEC"]) >= 60_000_000
+        finally:
+            (home / "asked-for-time").touch()
+        daemon = starting.result()
+        with running(daemon.process):
             manager.until("READY")
             assert manager.is_silent_for(0.5)
             assert daemon.stop() == 0

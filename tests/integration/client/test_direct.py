@@ -27,15 +27,6 @@ _DIRECT = {"RELAY_NO_DAEMON": "1"}
 
 
 @pytest.fixture
-def home() -> Iterator[Path]:
-    """A home that is not there yet, with letters and a length that paths have in life; no daemon is left on it."""
-    with stage.home() as place:
-        path = place / "Ana María" / ("x" * 120)
-        yield path
-        assert run(path, "daemon", "stop").returncode == 0
-
-
-@pytest.fixture
 def slow_server() -> Iterator[tuple[str, threading.Event]]:
     """A server that takes a batch and answers only when it is let go; its address, and what tells of the batch."""
     arrived, let_go = threading.Event(), threading.Event()

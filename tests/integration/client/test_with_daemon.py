@@ -15,19 +15,9 @@ from typing import Any
 import pytest
 
 from relayctl import leave
-from tests import stage
 from tests.integration.client.command import on_terminal, run
 
 _EVENT = {"agent": "codex", "event": "session-start", "body": {"session_id": "s-1", "cwd": "/w", "n": 1.50}}
-
-
-@pytest.fixture
-def home() -> Iterator[Path]:
-    """A home that is not there yet, with letters and a length that paths have in life; its daemon is stopped."""
-    with stage.home() as place:
-        path = place / "Ana María" / ("x" * 120)
-        yield path
-        assert run(path, "daemon", "stop").returncode == 0
 
 
 @pytest.fixture

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import cast
 
 import anyio
 import pytest
 
+from relay_queue.sqlite.database import BUSY_TIMEOUT_S
 from relayd.events import HookTurnedAway
 from relayd.harness.adapters import INLINE_BYTES
 from relayd.harness.call import HookCall
@@ -221,6 +223,20 @@ async def test_tells_when_each_hook_last_came(tmp_path: Path) -> None:
             200,
             {"seen": [{"cli": "claude", "event": "stop", "last_at_ms": 1764460800123}]},
         )
+
+
+async def test_an_answer_does_not_wait_for_the_note_that_the_hook_came(tmp_path: Path) -> None:
+    """While another program locks `relay.db`, a hook of a known session is answered, and is told of at once."""
+    async with hooked(tmp_path) as hooks:
+        shop = await hooks.link()
+        await hooks.taken(prompt(1), shop)
+        await hooks.fed("p-shop.1")
+        with closing(sqlite3.connect(hooks.home.database, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with anyio.fail_after(BUSY_TIMEOUT_S / 2):
+                await hooks.taken(told("Stop"), shop, target="claude/stop")
+            seen = (await hooks.http.get("/v1/hooks")).json()["seen"]
+        assert [hook["event"] for hook in seen] == ["stop", "user-prompt-submit"]
 
 
 async def test_a_hook_of_the_future_came_now(tmp_path: Path) -> None:
