@@ -13,6 +13,7 @@ from anyio.abc import TaskStatus
 from relay_queue.errors import QueueDamaged
 from relayd import __version__
 from relayd.api.app import App, all_routes
+from relayd.brief.briefs import Briefs
 from relayd.config import Config
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
@@ -29,11 +30,17 @@ from relayd.leaving import Leaving
 from relayd.listen import Listener, adopt, bind
 from relayd.log import open_log, take_over_logging, tell
 from relayd.loss import Loss, watch
+from relayd.memory.decisions import Decisions
+from relayd.memory.gate import Gate
+from relayd.memory.preferences import Preferences
 from relayd.options import Options
+from relayd.projects.catalogue import Catalogue
 from relayd.projects.directory import Directories
 from relayd.queues import QueueRegistry
 from relayd.receiver import Feed, Receiver
 from relayd.report import StartReport
+from relayd.search.index import SearchIndex
+from relayd.search.search import Search
 from relayd.server import Server
 from relayd.service.activation import Inherited
 from relayd.service.notify import Notifier
@@ -132,10 +139,13 @@ class _Daemon:
     async def _compose(self, stack: AsyncExitStack) -> Services:
         """Open what is on disk and put the parts together; the stack closes queues first, then the store."""
         config, home, bus = self._config, self._home, self._bus
+        gate = Gate(home.secret_patterns)
+        index = SearchIndex(self._handover.before_import)
         store = await stack.enter_async_context(
             open_store(
                 home,
                 excerpts=config.receiver.excerpts,
+                index=index,
                 on_loss=self._loss.from_the_writer(asyncio.get_running_loop()),
             )
         )
@@ -158,6 +168,8 @@ class _Daemon:
             log=self._log,
             stopping=self._leaving.asked,
         )
+        decisions, preferences = Decisions(store.decisions, gate), Preferences(store.preferences, gate)
+        search = Search(store, index)
         return Services(
             home=home,
             config=config,
@@ -172,6 +184,12 @@ class _Daemon:
             hooks=hooks,
             receiver=receiver,
             feed=Feed(store),
+            gate=gate,
+            projects=Catalogue(store.projects, directories, gate),
+            decisions=decisions,
+            preferences=preferences,
+            search=search,
+            briefs=Briefs(decisions, preferences, search, store.changes),
             home_id=self._home_id,
             stopping=self._leaving.asked,
             stop=self._leaving.ask,

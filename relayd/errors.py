@@ -20,6 +20,13 @@
     ├── UnknownQueue            no queue has this name
     ├── LinkRefused             a directory cannot be linked to a project
     ├── ProjectNeeded           a directory is to be linked, and no project can be told from it
+    ├── UnknownProject          no project has this name
+    ├── ProjectTaken            a project or an alias has this name already
+    ├── ScopeNeeded             neither a project was named nor everything, and the directory is of none
+    ├── UnknownItem             nothing in the memory has this identifier
+    ├── AmbiguousId             the beginning of an identifier fits several
+    ├── Superseded              what is to be changed was superseded or forgotten
+    ├── SecretRefused           a text holds what looks like a credential
     ├── Stopping                the daemon is leaving
     ├── UpgradePending          another version was installed, and the daemon has not changed to it yet
     └── Internal                a fault of ours; the log has it
@@ -27,10 +34,12 @@
 No message holds a value of a request: it may be a secret.
 """
 
-from typing import ClassVar, Literal
+from collections.abc import Sequence
+from typing import ClassVar, Literal, NamedTuple
 
 __all__ = (
     "AlreadyRunning",
+    "AmbiguousId",
     "ConfigRefused",
     "EventsPending",
     "FlushInProgress",
@@ -48,10 +57,17 @@ __all__ = (
     "ParameterRefused",
     "PayloadTooLarge",
     "ProjectNeeded",
+    "ProjectTaken",
     "RelaydError",
     "RequestUnreadable",
+    "ScopeNeeded",
+    "SecretRefused",
     "SpoolBehind",
     "Stopping",
+    "Superseded",
+    "Suspect",
+    "UnknownItem",
+    "UnknownProject",
     "UnknownQueue",
     "UpgradePending",
 )
@@ -293,6 +309,109 @@ class ProjectNeeded(RelaydError):
     def __init__(self, why: Literal["no_name", "taken"]) -> None:
         self.why = why
         super().__init__(f"not linked: {self._REASONS[why]}")
+
+
+class UnknownProject(RelaydError):
+    """No project has this name.
+
+    Args:
+        did_you_mean: Slugs that resemble it, the closest first.
+    """
+
+    code = "unknown_project"
+
+    def __init__(self, did_you_mean: Sequence[str] = ()) -> None:
+        self.did_you_mean = tuple(did_you_mean)
+        super().__init__("no project has this name")
+
+
+class ProjectTaken(RelaydError):
+    """A project or an alias has this name already.
+
+    Args:
+        project: The slug of the one that has it.
+    """
+
+    code = "project_taken"
+
+    def __init__(self, project: str) -> None:
+        self.project = project
+        super().__init__(f"the name belongs to the project {project} already")
+
+
+class ScopeNeeded(RelaydError):
+    """Neither a project was named nor all of them, and the directory is of none."""
+
+    code = "scope_needed"
+
+    def __init__(self) -> None:
+        super().__init__("no project was named, and the directory belongs to none")
+
+
+class UnknownItem(RelaydError):
+    """Nothing in the memory has this identifier."""
+
+    code = "unknown_item"
+
+    def __init__(self) -> None:
+        super().__init__("nothing has this identifier")
+
+
+class AmbiguousId(RelaydError):
+    """The beginning of an identifier fits several.
+
+    Args:
+        matches: Some of them.
+    """
+
+    code = "ambiguous_id"
+
+    def __init__(self, matches: Sequence[str]) -> None:
+        self.matches = tuple(matches)
+        super().__init__("several identifiers begin like this; give more of it")
+
+
+class Superseded(RelaydError):
+    """What is to be changed was superseded or forgotten.
+
+    Args:
+        superseded_by: What took its place; None if nothing did.
+    """
+
+    code = "superseded"
+
+    def __init__(self, superseded_by: str | None) -> None:
+        self.superseded_by = superseded_by
+        super().__init__(
+            "it was forgotten" if superseded_by is None else f"it was superseded by {superseded_by}"
+        )
+
+
+class Suspect(NamedTuple):
+    """Where a text holds what looks like a credential, and of which kind.
+
+    Args:
+        start: Character offset of its first character.
+        end: Character offset behind its last one.
+    """
+
+    field: str
+    kind: str
+    start: int
+    end: int
+
+
+class SecretRefused(RelaydError):
+    """A text holds what looks like a credential; nothing was stored."""
+
+    code = "secret_refused"
+
+    def __init__(self, suspects: Sequence[Suspect]) -> None:
+        self.suspects = tuple(suspects)
+        told = "; ".join(
+            f"{one.field}: {one.kind} at characters {one.start} to {one.end}" for one in suspects
+        )
+        super().__init__(f"refused, it looks like a credential: {told}")
 
 
 class Stopping(RelaydError):

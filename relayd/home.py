@@ -56,6 +56,11 @@ class Home(NamedTuple):
         return self.path / "credentials.json"
 
     @property
+    def secret_patterns(self) -> Path:
+        """Say what else looks like a credential, in the user's eyes; may be missing."""
+        return self.path / "secret-patterns.toml"
+
+    @property
     def lock_file(self) -> Path:
         """Names the pid of the daemon; the lock itself is on the directory."""
         return self.path / "relayd.lock"

@@ -10,6 +10,7 @@ import anyio
 from starlette.requests import Request
 
 if TYPE_CHECKING:
+    from relayd.brief.briefs import Briefs
     from relayd.config import Config
     from relayd.credentials import Credentials
     from relayd.delivery.dispatch import Dispatcher
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
     from relayd.home import Home
     from relayd.hooks.intake import HookIntake
     from relayd.log import Log
+    from relayd.memory.decisions import Decisions
+    from relayd.memory.gate import Gate
+    from relayd.memory.preferences import Preferences
+    from relayd.projects.catalogue import Catalogue
     from relayd.projects.directory import Directories
     from relayd.queues import QueueRegistry
     from relayd.receiver import Feed, Receiver
+    from relayd.search.search import Search
     from relayd.store import RelayStore
 
 __all__ = ("Services", "services")
@@ -46,6 +52,12 @@ class Services:
     hooks: HookIntake
     receiver: Receiver
     feed: Feed
+    gate: Gate
+    projects: Catalogue
+    decisions: Decisions
+    preferences: Preferences
+    search: Search
+    briefs: Briefs
     home_id: str
     stopping: anyio.Event
     """Set once the daemon is leaving: long work should come to an end."""

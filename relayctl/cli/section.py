@@ -17,6 +17,22 @@ class Lookup(NamedTuple):
 
 SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
     (
+        "Remember and recall",
+        {
+            "decide": Lookup("relayctl.cli.decide", "decide", "Record a decision, or what takes its place."),
+            "recall": Lookup("relayctl.cli.recall", "recall", "Search what is remembered."),
+            "brief": Lookup(
+                "relayctl.cli.brief", "brief", "Print what an agent should know, within a budget."
+            ),
+            "prefer": Lookup("relayctl.cli.prefer", "prefer", "Set a preference; list those that count."),
+            "unprefer": Lookup("relayctl.cli.prefer", "unprefer", "Drop a preference."),
+            "memory": Lookup("relayctl.cli.memory", "memory", "History; show, edit, reindex."),
+            "forget": Lookup("relayctl.cli.forget_item", "forget", "Close a decision that holds no more."),
+            "purge": Lookup("relayctl.cli.purge", "purge", "Remove a leaked text from the disk."),
+            "project": Lookup("relayctl.cli.project", "project", "Add, change, show, list, rename projects."),
+        },
+    ),
+    (
         "Deliver events",
         {
             "init": Lookup("relayctl.cli.init", "init", "Bind a queue to its server, workspace and project."),
@@ -34,7 +50,8 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
                 "List queues; see, retry, discard held events; back up, forget.",
             ),
             "auth": Lookup("relayctl.cli.auth", "auth", "Store, list or remove the tokens for servers."),
-            "feed": Lookup("relayctl.cli.feed", "feed", "Show what this daemon received."),
+            "feed": Lookup("relayctl.cli.feed", "feed", "Show what happened; follow it; add to it."),
+            "usage": Lookup("relayctl.cli.usage", "usage", "Sum up tokens and cost by who used them."),
         },
     ),
     (

@@ -22,23 +22,32 @@ __all__ = ("App", "all_routes")
 def all_routes() -> list[BaseRoute]:
     """Collect the routes of every resource, the ones asked for most first."""
     from relayd.api import (
+        brief,
         credentials,
+        decisions,
         events,
         feed,
         health,
         held,
         hooks,
+        items,
         links,
+        preferences,
+        projects,
         queues,
+        recall,
         receiver,
         status,
         upstream,
+        usage,
     )
 
     rooms: Sequence[Sequence[BaseRoute]] = (
         events.routes,
         hooks.routes,
         health.routes,
+        recall.routes,
+        brief.routes,
         receiver.routes,
         status.routes,
         queues.routes,
@@ -47,6 +56,11 @@ def all_routes() -> list[BaseRoute]:
         credentials.routes,
         links.routes,
         upstream.routes,
+        decisions.routes,
+        preferences.routes,
+        items.routes,
+        projects.routes,
+        usage.routes,
     )
     return list(chain.from_iterable(rooms))
 

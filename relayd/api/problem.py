@@ -1,12 +1,12 @@
 """From an error to the answer that tells of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from relay_queue.errors import ConflictRefused, InputRefused, LimitReached, OutboxError, QueueOwned
+from relay_queue.errors import ConflictRefused, InputRefused, OutboxError
 from relayd.api.response import Problem
-from relayd.errors import MethodRefused, RelaydError
+from relayd.errors import MethodRefused, RelaydError, SecretRefused
 
 __all__ = ("STATUS", "problem")
 
@@ -18,10 +18,13 @@ STATUS: Mapping[str, int] = {
     "network_filesystem": 400,
     "parameter_refused": 400,
     "link_refused": 400,
+    "scope_needed": 400,
     "not_found": 404,
     "not_a_queue": 404,
     "unknown_event": 404,
     "unknown_queue": 404,
+    "unknown_project": 404,
+    "unknown_item": 404,
     "method_not_allowed": 405,
     "identity_conflict": 409,
     "binding_mismatch": 409,
@@ -33,11 +36,15 @@ STATUS: Mapping[str, int] = {
     "flush_in_progress": 409,
     "events_pending": 409,
     "project_needed": 409,
+    "project_taken": 409,
+    "ambiguous_id": 409,
+    "superseded": 409,
     "schema_refused": 409,
     "payload_too_large": 413,
     "media_type_refused": 415,
     "other_home": 421,
     "hook_refused": 422,
+    "secret_refused": 422,
     "head_too_large": 431,
     "config_refused": 500,
     "internal": 500,
@@ -55,6 +62,19 @@ STATUS: Mapping[str, int] = {
     "file_gone": 507,
 }
 """The status of every code that may go out; an error of another code is answered as `internal`."""
+
+
+_MEMBERS: Mapping[str, Sequence[str]] = {
+    "queue_full": ("resource", "limit", "held", "asked"),
+    "replay_protection_full": ("resource", "limit", "held", "asked"),
+    "session_table_full": ("resource", "limit", "held", "asked"),
+    "queue_owned": ("pid",),
+    "unknown_project": ("did_you_mean",),
+    "project_taken": ("project",),
+    "ambiguous_id": ("matches",),
+    "superseded": ("superseded_by",),
+}
+"""What of an error goes out beside its text, by its code."""
 
 
 def problem(error: OutboxError | RelaydError) -> Problem:
@@ -81,9 +101,7 @@ def _data(error: OutboxError | RelaydError) -> dict[str, Any]:
             fields = ("index", "field", "rule", "code")
             named = [{name: getattr(one, name) for name in fields} for one in error.problems]
             return {"problems": named, "total": error.total}
-        case LimitReached():
-            return {name: getattr(error, name) for name in ("resource", "limit", "held", "asked")}
-        case QueueOwned():
-            return {"pid": error.pid}
+        case SecretRefused():
+            return {"suspects": [one._asdict() for one in error.suspects]}
         case _:
-            return {}
+            return {name: getattr(error, name) for name in _MEMBERS.get(error.code, ())}

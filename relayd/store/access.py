@@ -1,8 +1,9 @@
-"""One named query at a time on `relay.db`: what the tables below `RelayStore` are made from."""
+"""What the tables of `relay.db` are made from: one named query at a time, or one transaction of several."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
 from sqlite3 import Connection
 from typing import TypeVar
@@ -12,27 +13,48 @@ import msgspec
 from relay_queue.clock import QueueClock
 from relay_queue.sqlite.readers import Readers
 from relay_queue.sqlite.writer import Writer
+from relayd.store.changes import Changes
+from relayd.store.event_log import Happened, append
+from relayd.store.index import Index
+from relayd.store.ulid import Stamp, Ulids
 
 __all__ = ("Access",)
 
 Row = TypeVar("Row")
+T = TypeVar("T")
 
 
 class Access:
     """The writer, the readers and the clock of one open file.
 
-    Args:
+    Attributes:
         queries: By name.
+        index: Told of every change of what is searched, in its transaction.
+        changes: Told of every commit that changes the memory.
+
+    Args:
         clock: Ages are measured on it.
+        ulids: Makes identifiers; only the writer's thread asks it.
     """
 
     def __init__(
-        self, writer: Writer, readers: Readers, queries: Mapping[str, str], clock: QueueClock
+        self,
+        writer: Writer,
+        readers: Readers,
+        queries: Mapping[str, str],
+        clock: QueueClock,
+        *,
+        index: Index,
+        changes: Changes,
+        ulids: Callable[[], Ulids],
     ) -> None:
         self._writer = writer
         self._readers = readers
-        self._queries = queries
+        self.queries = queries
         self._clock = clock
+        self.index = index
+        self.changes = changes
+        self._ulids = ulids
 
     def now_ms(self) -> int:
         """Read the store's clock."""
@@ -40,13 +62,42 @@ class Access:
 
     async def execute(self, query: str, parameters: Mapping[str, object]) -> int:
         """Change rows, durably; how many there were."""
-        return await self._writer.run(partial(_execute, sql=self._queries[query], parameters=parameters))
+        return await self._writer.run(partial(_execute, sql=self.queries[query], parameters=parameters))
+
+    async def change(self, work: Callable[[Connection], T], *, indexed: bool = True) -> T:
+        """Change the memory in one transaction of the writer, and have everybody read it anew.
+
+        Args:
+            work: Runs in the writer's thread; what it raises undoes it.
+            indexed: It puts something into the index.
+
+        Raises:
+            OutboxError, RelaydError: As `work` raises, or as the writer does; nothing was changed.
+        """
+        if indexed:
+            await self.index.ready()
+        try:
+            return await self._writer.run(work)
+        finally:  # a caller that is cancelled leaves a job that is carried out all the same
+            self.changes.tell_memory()
+
+    async def maintain(self, work: Callable[[Connection], T]) -> T:
+        """Run what SQLite does in no transaction, between two commits."""
+        return await self._writer.run_alone(work)
+
+    def stamp(self) -> Stamp:
+        """Name something new; only for a job in the writer's thread."""
+        return self._ulids().stamp(time.time_ns() // 1_000_000)
+
+    def append(self, connection: Connection, happened: Happened) -> int | None:
+        """Write an event into the feed; only for a job in the writer's thread."""
+        return append(connection, self.queries, happened)
 
     async def fetch(
         self, query: str, row: type[Row], parameters: Mapping[str, object] | None = None
     ) -> list[Row]:
         """Read rows as records with the query's columns as fields."""
-        found = await self._readers.fetch(self._queries[query], parameters or {})
+        found = await self._readers.fetch(self.queries[query], parameters or {})
         return msgspec.convert(found, list[row])
 
 

@@ -19,10 +19,19 @@ from relay_queue.sqlite.writer import Writer
 from relayd.home import Home
 from relayd.store.access import Access
 from relayd.store.admit import Admission
+from relayd.store.changes import Changes
+from relayd.store.decisions import DecisionRows
+from relayd.store.feed_rows import FeedRows
 from relayd.store.hook_notes import HookNotes
+from relayd.store.index import Index, NoIndex
+from relayd.store.items import Items
 from relayd.store.links import Links
+from relayd.store.preferences import PreferenceRows
+from relayd.store.projects import Projects
 from relayd.store.prune import ALL_EXCERPTS, EXCERPTS, HOOK_SESSIONS, KEYS, SESSIONS, SLICE, Retention
 from relayd.store.rows import Arrival, BoundQueue, FeedRow, Outcome, Pruned
+from relayd.store.ulid import Ulids
+from relayd.store.upkeep import REINDEX
 
 __all__ = ("APPLICATION_ID", "RelayStore", "open_store")
 
@@ -36,9 +45,18 @@ class RelayStore:
     Attributes:
         links: Linked directories and the upstream.
         hooks: What is remembered of hooks.
+        projects: Projects and their names.
+        decisions: Every wording of every decision.
+        preferences: Every value of every preference.
+        items: Anything that has an identifier.
+        feed: The feed, for readers.
+        changes: Counts what makes earlier reads old.
+        access: What all of these are made from; the search index too.
 
     Args:
         excerpts: Whether the start of bodies may be kept; if not, `prune` drops what is there.
+        index: Told of what is searched.
+        ulids: Made when the file was opened.
     """
 
     def __init__(
@@ -49,6 +67,8 @@ class RelayStore:
         clock: QueueClock,
         *,
         excerpts: bool,
+        index: Index,
+        ulids: Callable[[], Ulids],
     ) -> None:
         self._writer = writer
         self._readers = readers
@@ -57,9 +77,15 @@ class RelayStore:
         self._admission = Admission(queries, clock)
         self._noted: dict[str, tuple[object, ...]] = {}
         self.excerpts = excerpts
-        self._access = Access(writer, readers, queries, clock)
-        self.links = Links(self._access)
-        self.hooks = HookNotes(self._access)
+        self.changes = Changes()
+        self.access = Access(writer, readers, queries, clock, index=index, changes=self.changes, ulids=ulids)
+        self.links = Links(self.access)
+        self.hooks = HookNotes(self.access)
+        self.projects = Projects(self.access)
+        self.decisions = DecisionRows(self.access)
+        self.preferences = PreferenceRows(self.access)
+        self.items = Items(self.access)
+        self.feed = FeedRows(self.access)
 
     async def admit(self, arrivals: Sequence[Arrival]) -> list[Outcome]:
         """Take arrivals into the feed in order, all in one transaction; return once it is on disk.
@@ -67,7 +93,9 @@ class RelayStore:
         Raises:
             StorageFailed, QueueBusy, QueueDamaged: Nothing of it was stored.
         """
-        return await self._writer.merge(self._admission, arrivals)
+        outcomes = await self._writer.merge(self._admission, arrivals)
+        self.changes.tell_feed()
+        return outcomes
 
     async def since(self, cursor: int, *, limit: int) -> list[FeedRow]:
         """Read events with a higher id than the cursor, oldest first, at most `limit`."""
@@ -106,7 +134,7 @@ class RelayStore:
             "mode": mode,
         }
         self._noted.pop(str(queue_dir), None)
-        await self._access.execute("record_queue", row)
+        await self.access.execute("record_queue", row)
 
     async def note_queue(
         self,
@@ -126,12 +154,12 @@ class RelayStore:
             "next_due_wall_ms": next_due_wall_ms,
             "problem": problem,
         }
-        await self._access.execute("note_queue", row)
+        await self.access.execute("note_queue", row)
         self._noted[str(queue_dir)] = note
 
     async def forget_queue(self, queue_dir: Path) -> None:
         """Take a queue off the list; one that is not on it is fine too."""
-        await self._access.execute("forget_queue", {"queue_dir": str(queue_dir)})
+        await self.access.execute("forget_queue", {"queue_dir": str(queue_dir)})
 
     async def queues(self) -> list[BoundQueue]:
         """List every queue bound on this machine, by directory."""
@@ -166,18 +194,21 @@ class RelayStore:
 
 
 class _ClockInFile:
-    """The store's clock, read when the file is opened and saved with every commit."""
+    """The store's clock and its newest identifier, read when the file is opened; the clock is saved with every commit."""
 
     def __init__(self, queries: Mapping[str, str], ticks: Ticks) -> None:
         self._queries = queries
         self._ticks = ticks
         self.clock = QueueClock.start(ticks)
+        self.ulids = Ulids()
 
     def read(self, connection: Connection) -> None:
         saved = connection.execute(self._queries["saved_clock"]).fetchone()
         if saved is not None:
             clock_ms, wall_ms = saved
             self.clock = QueueClock(clock_ms, wall_ms, self._ticks)
+        (newest,) = connection.execute(self._queries["newest_id"]).fetchone()
+        self.ulids = Ulids(newest or "")
 
     def save(self, connection: Connection) -> None:
         clock_ms, wall_ms = self.clock.snapshot()
@@ -190,6 +221,7 @@ async def open_store(
     home: Home,
     *,
     excerpts: bool = True,
+    index: Index | None = None,
     on_loss: Callable[[QueueDamaged | FileGone], None] | None = None,
     ticks: Ticks = SYSTEM,
 ) -> AsyncGenerator[RelayStore]:
@@ -198,6 +230,7 @@ async def open_store(
     Args:
         home: Its lock must be held: this is the only writer.
         excerpts: Keep a bounded, scrubbed start of each body.
+        index: Told of every change of what is searched; None has none.
         ticks: Where time comes from.
         on_loss: Told once, from the writer's thread, when the file turns out to be corrupt, or is gone from its place.
 
@@ -207,17 +240,25 @@ async def open_store(
     queries = load("relayd.store")
     schema = Schema(APPLICATION_ID, load_migrations("relayd.store"))
     kept = _ClockInFile(queries, ticks)
+    index = index or NoIndex()
 
     def open_file() -> Connection:
         connection = open_writer(home.database, schema, create=True)
+        connection.execute("PRAGMA secure_delete = ON")  # what is purged must not stay in free pages
         kept.read(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        if index.prepare(connection):
+            connection.execute(queries["note_upkeep"], {"name": REINDEX, "value": 1})
+        connection.execute("COMMIT")
         return connection
 
     writer = Writer(open_file, name="relay.db", path=home.database, before_commit=kept.save, on_loss=on_loss)
     await writer.start()
     readers = Readers(home.database)
     try:
-        yield RelayStore(writer, readers, queries, kept.clock, excerpts=excerpts)
+        yield RelayStore(
+            writer, readers, queries, kept.clock, excerpts=excerpts, index=index, ulids=lambda: kept.ulids
+        )
     finally:
         with CancelScope(shield=True):
             await readers.aclose()

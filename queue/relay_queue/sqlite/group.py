@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from relay_queue.errors import OutboxError
 from relay_queue.sqlite.faults import translate
 
-__all__ = ("Hooks", "Job", "TransactionEnded", "Waiter", "commit", "wake")
+__all__ = ("Hooks", "Job", "TransactionEnded", "Waiter", "commit", "run_alone", "wake")
 
 Waiter = asyncio.Future[None]
 
@@ -37,17 +37,25 @@ class Job:
         waiter: Woken once the outcome is final.
         payload: The job's part of a merged work.
         merged: Whether jobs with equal `work` run as one.
+        alone: Whether the work is done outside of any transaction.
     """
 
-    __slots__ = ("error", "merged", "payload", "value", "waiter", "work")
+    __slots__ = ("alone", "error", "merged", "payload", "value", "waiter", "work")
 
     def __init__(
-        self, work: Callable[..., Any], waiter: Waiter, *, payload: object = None, merged: bool = False
+        self,
+        work: Callable[..., Any],
+        waiter: Waiter,
+        *,
+        payload: object = None,
+        merged: bool = False,
+        alone: bool = False,
     ) -> None:
         self.work = work
         self.waiter = waiter
         self.payload = payload
         self.merged = merged
+        self.alone = alone
         self.value: Any = None
         self.error: BaseException | None = None
 
@@ -85,6 +93,16 @@ def commit(connection: sqlite3.Connection, jobs: list[Job], path: Path, hooks: H
     if error is not None:
         for job in jobs:
             job.fail(error, path)
+
+
+def run_alone(connection: sqlite3.Connection, job: Job, path: Path) -> None:
+    """Run one job outside of a transaction; its error is its outcome, and none of it is left open."""
+    try:
+        job.value = job.work(connection)
+    except BaseException as error:  # noqa: BLE001 - it goes to the caller, not up this thread
+        job.fail(error, path)
+    if connection.in_transaction:
+        job.fail(_roll_back(connection) or job.error or TransactionEnded(), path)
 
 
 def wake(waiters: Iterable[Waiter]) -> None:

@@ -11,6 +11,7 @@ __all__ = ("SqlFileWrong", "load", "load_migrations", "parse", "split_statements
 
 _NAME = "-- name: "
 _COMMENT = "--"
+_SCHEMA = "schema.sql"
 
 
 class SqlFileWrong(ValueError):
@@ -23,12 +24,14 @@ class SqlFileWrong(ValueError):
 
 
 def load(package: str) -> Mapping[str, str]:
-    """Read `sql/queries.sql` of a package, by query name.
+    """Read the queries of a package, by name: every file of its `sql/` but `schema.sql`.
 
     Raises:
         SqlFileWrong: See `parse`.
     """
-    return parse(files(package).joinpath("sql", "queries.sql").read_text("utf-8"))
+    found = (file for file in files(package).joinpath("sql").iterdir() if file.name.endswith(".sql"))
+    queries = sorted((file for file in found if file.name != _SCHEMA), key=_file_name)
+    return parse("\n".join(file.read_text("utf-8") for file in queries))
 
 
 def parse(text: str) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from relay_queue.errors import FileGone, OutboxError, QueueClosed, QueueDamaged
 from relay_queue.sqlite.database import close_writer
-from relay_queue.sqlite.group import Hooks, Job, Waiter, commit, wake
+from relay_queue.sqlite.group import Hooks, Job, Waiter, commit, run_alone, wake
 from relay_queue.sqlite.waiting import outlast
 
 __all__ = ("MAX_GROUP", "Writer")
@@ -105,6 +105,18 @@ class Writer:
         """
         return await self._submit(work, payload, merged=True)
 
+    async def run_alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run one job outside of any transaction, between two groups; for what SQLite does in no transaction.
+
+        Raises:
+            Exception: As in `run`; what the job had done by itself stays done.
+        """
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        job = Job(work, waiter, alone=True)
+        self._put(job)
+        await waiter
+        return job.outcome()
+
     async def aclose(self) -> None:
         """Commit what waits, checkpoint, close the connection, end the thread; readers are closed before.
 
@@ -188,8 +200,12 @@ class Writer:
             for job in group:
                 job.fail(FileGone(str(self._path)), self._path)
             self._tell_loss(FileGone(str(self._path)))
-        elif group:
-            commit(connection, group, self._path, self._hooks)
+        else:
+            if together := [job for job in group if not job.alone]:
+                commit(connection, together, self._path, self._hooks)
+            for job in group:
+                if job.alone:
+                    run_alone(connection, job, self._path)
             self._look_for_damage(group)
 
     def _in_place(self) -> bool:

@@ -27,10 +27,11 @@ VALUES (:ingest_key, :workspace, :project, :claimed_at_ms);
 -- name: add_event
 -- Append one event to the feed.
 INSERT INTO event (
-    at_ms, received_at_ms, kind, dedupe_key, actor, producer, agent, session_id, workspace, project, event, source_event
+    at_ms, received_at_ms, kind, dedupe_key, actor, producer, agent, session_id, workspace, project, project_id, event,
+    source_event
 ) VALUES (
-    :at_ms, :received_at_ms, 'hook', :ingest_key, :actor, :producer, :agent, :session_id, :workspace, :project, :event,
-    :source_event
+    :at_ms, :received_at_ms, 'hook', :ingest_key, :actor, :producer, :agent, :session_id, :workspace, :project,
+    (SELECT id FROM project WHERE slug = :project), :event, :source_event
 );
 
 -- name: newest_event
@@ -176,3 +177,19 @@ ON CONFLICT (cli, event) DO UPDATE SET last_at_ms = max(last_at_ms, excluded.las
 -- name: hooks_seen
 -- When each hook last came.
 SELECT cli, event, last_at_ms FROM hook_seen ORDER BY cli, event;
+
+-- name: newest_id
+-- The greatest identifier of all; NULL if there is none.
+SELECT max(id) FROM (SELECT max(id) AS id FROM decision UNION ALL SELECT max(id) FROM preference);
+
+-- name: note_upkeep
+-- Remember what must be done to this file.
+INSERT INTO upkeep (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: drop_upkeep
+-- What had to be done to this file was done.
+DELETE FROM upkeep WHERE name = :name;
+
+-- name: upkeep
+-- What must be done to this file; no row if nothing.
+SELECT name, value FROM upkeep ORDER BY name;

@@ -1,0 +1,58 @@
+"""Dates as people write them, read in their own zone."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+
+__all__ = ("end_of", "start_of")
+
+_RULE = "must be a date such as 2026-03-03, or a time such as 2026-03-03T10:00"
+
+
+def start_of(text: str) -> str:
+    """Read when something begins: a date is its first instant in the user's zone. RFC 3339 in UTC is returned.
+
+    Raises:
+        ValueError: It is neither a date nor a time; the message says what is.
+    """
+    return _read(text, next_day=False)
+
+
+def end_of(text: str) -> str:
+    """Read until when something lasts, the day named included: a date is the last millisecond of it in the user's zone.
+
+    Raises:
+        ValueError: As for `start_of`.
+    """
+    return _read(text, next_day=True)
+
+
+def _read(text: str, *, next_day: bool) -> str:
+    words = text.strip().lower()
+    days = {"today": 0, "yesterday": -1}
+    try:
+        if words == "now":
+            moment = datetime.now(UTC)
+        elif words in days:
+            moment = _of_day(
+                datetime.now().astimezone().date() + timedelta(days=days[words]), next_day=next_day
+            )
+        elif len(words) == len("2026-03-03"):
+            moment = _of_day(date.fromisoformat(words), next_day=next_day)
+        else:
+            moment = datetime.fromisoformat(text.strip())
+        return _utc(moment)
+    except (ValueError, OverflowError):
+        raise ValueError(_RULE) from None
+
+
+def _of_day(day: date, *, next_day: bool) -> datetime:
+    """Give the first or the last instant of a day here; a day may have 23 or 25 hours."""
+    if not next_day:
+        return datetime.combine(day, time())
+    return datetime.combine(day + timedelta(days=1), time()).astimezone() - timedelta(milliseconds=1)
+
+
+def _utc(moment: datetime) -> str:
+    """Write an instant; one without a zone is in the user's."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,1 @@
+"""What is remembered, and by which rules: decisions, preferences, and what may not be stored at all."""

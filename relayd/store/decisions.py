@@ -1,0 +1,14 @@
+"""Decisions in `relay.db`."""
+
+from __future__ import annotations
+
+from relayd.store.access import Access
+
+__all__ = ("DecisionRows",)
+
+
+class DecisionRows:
+    """The decisions of one file."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
