@@ -5,15 +5,16 @@ BIN := .venv/bin
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format bench coverage clean runtime tools
+.PHONY: help run test check format bench coverage openapi clean runtime tools
 
 help:
-	@echo 'make run       set up, start relayd in .run, deliver the example events, show them'
+	@echo 'make run       set up, start relayd in .run, deliver the example events, remember a decision'
 	@echo 'make test      set up and run all tests          (ARGS="-k outbox" picks some)'
 	@echo 'make check     format, lint, types, import contracts'
 	@echo 'make format    rewrite the code as the formatter wants it'
 	@echo 'make bench     measure the numbers relayd promises to hold'
 	@echo 'make coverage  run all tests and show the lines and branches they missed'
+	@echo 'make openapi   write docs/openapi.json anew from the routes'
 	@echo 'make clean     remove everything these commands made: .venv, .run, caches, reports'
 
 run: runtime
@@ -40,6 +41,9 @@ coverage: tools
 	@$(BIN)/coverage run -m pytest $(ARGS)
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --show-missing --skip-covered
+
+openapi: tools
+	@$(BIN)/python -m tests.contract.openapi
 
 clean:
 	@if [ -d .run ] && [ -x $(BIN)/relayctl ]; then RELAY_HOME=.run RELAY_AUTOSTART=0 $(BIN)/relayctl daemon stop >/dev/null || true; fi

@@ -4,6 +4,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 EVENTS = ROOT / "docs/examples/events.json"
+DECISION = "Prices are rounded half to even, never by floating point."
 
 
 class Machine:
@@ -33,7 +35,7 @@ class Machine:
 
     def relayctl(self, *arguments: str) -> Any:  # noqa: ANN401 -- JSON
         """Run one installed command in a bare environment; the JSON it printed."""
-        print(f"$ relayctl {' '.join(arguments)}", flush=True)
+        print(f"$ relayctl {shlex.join(arguments)}", flush=True)
         done = subprocess.run(
             [self.bin / "relayctl", *arguments],
             cwd=self.elsewhere,
@@ -67,7 +69,7 @@ def built_wheel(place: Path) -> Path:
 
 
 def use(machine: Machine) -> None:
-    """Enqueue, deliver, and enqueue again; on a machine where nothing was before and nothing runs."""
+    """Enqueue, deliver, enqueue again, and remember; on a machine where nothing was before and nothing runs."""
     count = len(json.loads(EVENTS.read_bytes()))
     fresh = machine.relayctl("status")
     check(fresh["pending_items"] == fresh["receipts"] == 0, "a fresh machine has nothing")
@@ -86,6 +88,18 @@ def use(machine: Machine) -> None:
     check((again["stored"], again["recognized"]) == (0, count), "the same events are recognized")
     feed = machine.relayctl("feed")
     check(len(feed["events"]) == count, "each event is in the feed once")
+    remember(machine)
+
+
+def remember(machine: Machine) -> None:
+    """Decide something for a project, find it by another form of its words, and see it in a brief."""
+    machine.relayctl("project", "add", "shop")
+    decided = machine.relayctl("decide", DECISION, "--project", "shop")
+    check(decided["created"], "a decision is recorded")
+    found = machine.relayctl("recall", "rounding", "--project", "shop")
+    check([item["id"] for item in found["items"]] == [decided["id"]], "it is found by another form of a word")
+    brief = machine.relayctl("brief", "--project", "shop", "--json")
+    check(DECISION in brief["text"], "a brief holds it")
 
 
 def run(*command: str | os.PathLike[str]) -> None:

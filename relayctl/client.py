@@ -201,6 +201,10 @@ class Client:
         """Post for a stream and yield its objects as they come."""
         return self.reach().follow("POST", target(path, query), headers=headers, timeout_s=timeout_s)
 
+    def events(self, path: str, query: Query, *, timeout_s: float) -> Iterator[dict[str, Any]]:
+        """Get a stream of server-sent events and yield the data of each as it comes."""
+        return self.reach().events(target(path, query), timeout_s=timeout_s)
+
     def _with_daemon(self, work: Callable[[Daemon], T], *, again: bool) -> T:
         try:
             return work(self.reach())

@@ -26,6 +26,8 @@ __all__ = ("Daemon", "checked", "find", "target")
 
 # The answer to /v1/health needs no disk, so a daemon that takes longer is stuck.
 _HEALTH_TIMEOUT_S = 10.0
+# How a line of a server-sent event begins that holds its data.
+_DATA = b"data: "
 # What a number of a process fits into.
 _MAX_PID = (1 << 31) - 1
 
@@ -87,12 +89,32 @@ class Daemon:
             AnswerLost: The daemon left before the stream had ended.
             DaemonSilent: No line came in time.
         """
+        return map(json.loads, self._lines(method, path, b"", headers=headers, timeout_s=timeout_s))
+
+    def events(self, path: str, *, timeout_s: float) -> Iterator[dict[str, Any]]:
+        """Get server-sent events and yield the data of each, an object, as it comes.
+
+        Raises:
+            Refused, AnswerLost, DaemonSilent: As for `follow`.
+        """
+        for line in self._lines("GET", path, None, timeout_s=timeout_s):
+            if line.startswith(_DATA):
+                yield json.loads(line[len(_DATA) :])
+
+    def _lines(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None,
+        *,
+        headers: Sequence[tuple[str, str]] = (),
+        timeout_s: float,
+    ) -> Iterator[bytes]:
         try:
-            stream = self._connection.stream(method, path, b"", headers=headers, timeout_s=timeout_s)
+            stream = self._connection.stream(method, path, body, headers=headers, timeout_s=timeout_s)
             if stream.status >= 400:  # noqa: PLR2004 -- HTTP's own line
                 _refuse(stream.status, stream.read())
-            for line in stream.lines():
-                yield json.loads(line)
+            yield from stream.lines()
         except _wire.Gone as error:
             raise AnswerLost from error
         except (_wire.Silent, _wire.BadAnswer) as error:

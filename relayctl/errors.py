@@ -14,12 +14,14 @@ ClientError
 ├── DaemonSilent        the daemon accepts connections and does not answer
 ├── StillRunning        the daemon was asked to leave and did not
 ├── AnswerLost          the daemon left while it may have been doing what was asked
+├── FollowEnded         the daemon that was followed left, and none came back
 ├── Refused             the daemon answered with a problem
 └── BadInput            something of the caller's cannot be used
     ├── HomeRefused         the home cannot be made or written to
     ├── PathRefused         a path names nothing that could be used
     ├── NameRefused         no queue can have a name
     ├── FileTooLarge        an input file is over its limit
+    ├── TextRefused         what was read from standard input is no text that could be stored
     ├── TokenRefused        a token that no header can carry
     ├── QueueRefused        a directory is no queue that could be read
     ├── ServiceRefused*     a service cannot be installed or removed as asked; nothing was changed
@@ -52,6 +54,7 @@ __all__ = (
     "DaemonNeeded",
     "DaemonSilent",
     "FileTooLarge",
+    "FollowEnded",
     "ForeignDaemon",
     "ForeignProtocol",
     "HomeRefused",
@@ -65,6 +68,7 @@ __all__ = (
     "StartFailed",
     "StartUnfinished",
     "StillRunning",
+    "TextRefused",
     "TokenRefused",
 )
 
@@ -190,6 +194,20 @@ class AnswerLost(ClientError):
         super().__init__("the daemon left before it answered; what was asked may or may not have been done")
 
 
+class FollowEnded(ClientError):
+    """The daemon that was followed left, and none came back.
+
+    Args:
+        since: The id of the last event that was seen.
+    """
+
+    def __init__(self, since: int) -> None:
+        super().__init__(
+            "the daemon left and did not come back",
+            hint=f"go on with `relayctl feed --follow --since {since}`, which starts one",
+        )
+
+
 class Refused(ClientError):
     """The daemon answered with a problem.
 
@@ -246,6 +264,18 @@ class FileTooLarge(BadInput):
         super().__init__(
             f"{path}: over {limit_bytes:,} bytes; nothing was stored", hint="split it into several arrays"
         )
+
+
+class TextRefused(BadInput):
+    """What was read from standard input is no text that could be stored.
+
+    Args:
+        limit_bytes: The limit that it is over; None if it is not UTF-8.
+    """
+
+    def __init__(self, limit_bytes: int | None = None) -> None:
+        rule = "it is not UTF-8" if limit_bytes is None else f"it is over {limit_bytes:,} bytes"
+        super().__init__(f"standard input: {rule}; nothing was stored")
 
 
 class TokenRefused(BadInput):

@@ -9,15 +9,16 @@ from relayctl.errors import ClientError, Refused
 
 TYPE_CHECKING = False  # see errors.py
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-__all__ = ("HINTS", "hint_for", "hint_of", "queue_option")
+__all__ = ("HINTS", "hint_for", "hint_of", "meant", "queue_option")
 
 # Where a hint shows a command for one queue, this is where that queue is named.
 _QUEUE = "{queue}"
 
 HINTS = {
+    "ambiguous_id": "give more of its characters; `relayctl memory history --json` shows identifiers whole",
     "answer_lost": "look with `relayctl status{queue}`, and repeat the command",
     "bad_answer": "is it an ai-memory server, without a proxy that answers for it? The events stay queued",
     "being_sent": "it is on its way to the server just now; try again in a moment",
@@ -44,6 +45,7 @@ HINTS = {
     ),
     "not_held": "`relayctl queue held{queue}` lists the keys that are",
     "project_needed": "name the project: --project SLUG; an existing one is joined, and `relayctl link --list` shows them",
+    "project_taken": "`relayctl project show SLUG` shows its aliases; `relayctl project unalias` frees one",
     "queue_busy": "another process is writing; try again in a moment",
     "queue_closed": "try again in a moment",
     "queue_full": "deliver first: `relayctl flush --all{queue}`; nothing was stored",
@@ -54,12 +56,17 @@ HINTS = {
     ),
     "replay_protection_full": "receipts are kept for 30 days; use another --queue-dir until then",
     "schema_refused": "a newer version or another program wrote it: upgrade relayd, or name another --queue-dir",
+    "scope_needed": "name one with --project; `relayctl link` makes this repository one",
+    "secret_refused": "write where the secret is kept, not the secret; secret-patterns.toml in the home lets known ones pass",
     "session_table_full": "sessions are forgotten after 30 days of rest; use another --queue-dir until then",
     "stopping": "try again in a moment",
     "storage_failed": "is the disk full or read-only? `relayctl doctor` looks",
+    "superseded": "`relayctl memory show ID` tells what took its place",
     "unavailable": "the events stay queued; `relayctl status{queue}` shows the server's address and the next attempt",
     "unknown_event": "`relayctl queue held{queue}` lists the keys",
     "upgrade_pending": "try again in a minute; `relayctl daemon restart` changes to the installed version at once",
+    "unknown_item": "`relayctl memory history` lists decisions, `relayctl prefer --list` preferences",
+    "unknown_project": "`relayctl project list` shows them; `relayctl project add SLUG` makes one",
     "unreached": "is the server running, and its address right? `relayctl status{queue}` shows it; the events stay queued",
 }
 
@@ -88,6 +95,8 @@ def hint_of(error: ClientError, queue_dir: str | None = None, home: str | None =
     usual = hint_for(error.code, queue_dir, home)
     if isinstance(error, Refused) and error.code == "identity_conflict":
         return _of_a_conflict(error.problem, usual)
+    if isinstance(error, Refused) and error.code == "unknown_project":
+        return meant(error.problem.get("did_you_mean")) or usual
     return usual
 
 
@@ -109,6 +118,12 @@ def _name(queue_dir: str, home: str | None) -> str | None:
 
     whole = os.path.expanduser(queue_dir).rstrip("/")
     return name_in(home, whole) if home is not None and whole.startswith("/") else None
+
+
+def meant(names: Sequence[str] | None) -> str:
+    """Ask whether another name was meant; nothing if none resembles what was written."""
+    named = " or ".join(f"`{name}`" for name in names or ())
+    return named and f"did you mean {named}?"
 
 
 def _of_no_queue(usual: str, queue_dir: str | None, home: str | None) -> str:

@@ -5,16 +5,25 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 from relayctl.errors import RulesRefused
 from relayctl.whole_file import write_whole
 
-__all__ = ("Rules", "find_rules", "remove_rules", "rules_path", "write_rules")
+__all__ = ("Names", "Rules", "find_rules", "remove_rules", "rules_path", "write_rules")
 
 _VERSION = 1
 _MAX_BYTES = 64 * 1024
 _OURS = {"version", "project"}
+
+
+Names = Callable[[], Collection[str]]
+"""Gives the further names of the project that is meant; asked only if a file names another one than its slug."""
+
+
+def _no_names() -> Collection[str]:
+    return ()
 
 
 class Rules(NamedTuple):
@@ -57,7 +66,7 @@ def find_rules(root: str) -> Rules | None:
         os.close(descriptor)
 
 
-def write_rules(root: str, project: str, *, renames: bool, force: bool) -> bool:
+def write_rules(root: str, project: str, *, renames: bool, force: bool, aliases: Names = _no_names) -> bool:
     """Make the file say which project this is; whether anything had to be written.
 
     Members that are none of ours stay as they are.
@@ -67,6 +76,7 @@ def write_rules(root: str, project: str, *, renames: bool, force: bool) -> bool:
         project: A slug.
         renames: A file that names another project may be changed.
         force: So may one that cannot be understood.
+        aliases: A file with one of these says which project it is too, unless it may be changed.
 
     Raises:
         RulesRefused: The file says otherwise, or cannot be written.
@@ -78,7 +88,10 @@ def write_rules(root: str, project: str, *, renames: bool, force: bool) -> bool:
     wanted = {"version": _VERSION, "project": project}
     if found.members | wanted == found.members and not found.flaw:
         return False
-    if found.members.get("project", project) != project and not (renames or found.flaw):
+    named = found.members.get("project", project)
+    if named != project and not (renames or found.flaw):
+        if named in aliases():
+            return False
         raise RulesRefused(path, "it names another project", hint="--project SLUG says which it shall be")
     try:
         _replace(_inside(root), json.dumps(wanted | found.members | wanted, ensure_ascii=False) + "\n")
@@ -87,7 +100,7 @@ def write_rules(root: str, project: str, *, renames: bool, force: bool) -> bool:
     return True
 
 
-def remove_rules(root: str, project: str | None) -> str:
+def remove_rules(root: str, project: str | None, *, aliases: Names = _no_names) -> str:
     """Remove the file, and `.relay/` if that is empty then; what was left and why, or nothing.
 
     Only a file that says what `write_rules` makes it say, and nothing else, is removed.
@@ -95,13 +108,14 @@ def remove_rules(root: str, project: str | None) -> str:
     Args:
         root: The directory that was unlinked.
         project: What it was linked to; None if it was not, so that its file is somebody else's.
+        aliases: Its further names; the file may say one of them.
     """
     path = rules_path(root)
     try:
         found = find_rules(root)
         if found is None:
             return ""
-        if found.members != {"version": _VERSION, "project": project}:
+        if not _says_only(found, project, aliases):
             return f"{path}: {found.flaw or _difference(found.members)}"
         os.unlink(_inside(root))
         _drop_if_empty(f"{root}/.relay")
@@ -110,6 +124,14 @@ def remove_rules(root: str, project: str | None) -> str:
     except OSError as error:
         return f"{path}: {error.strerror or error}"
     return ""
+
+
+def _says_only(found: Rules, project: str | None, aliases: Names) -> bool:
+    """Tell whether a file says that it is one project, by any of its names, and nothing else."""
+    named = found.members.get("project")
+    if found.members != {"version": _VERSION, "project": named} or project is None:
+        return False
+    return named == project or named in aliases()
 
 
 def _understood(text: bytes) -> Rules:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
 
-__all__ = ("end_of", "start_of")
+__all__ = ("end_of", "over_at", "start_of")
 
+_DAYS = {"today": 0, "yesterday": -1}
 _RULE = "must be a date such as 2026-03-03, or a time such as 2026-03-03T10:00"
 
 
@@ -27,15 +28,27 @@ def end_of(text: str) -> str:
     return _read(text, next_day=True)
 
 
+def over_at(text: str) -> str:
+    """Read from when something is no more: a date is the first instant after that day in the user's zone.
+
+    Raises:
+        ValueError: As for `start_of`.
+    """
+    last = end_of(text)
+    words = text.strip().lower()
+    if words not in _DAYS and len(words) != len("2026-03-03"):
+        return last
+    return _utc(datetime.fromisoformat(last) + timedelta(milliseconds=1))
+
+
 def _read(text: str, *, next_day: bool) -> str:
     words = text.strip().lower()
-    days = {"today": 0, "yesterday": -1}
     try:
         if words == "now":
             moment = datetime.now(UTC)
-        elif words in days:
+        elif words in _DAYS:
             moment = _of_day(
-                datetime.now().astimezone().date() + timedelta(days=days[words]), next_day=next_day
+                datetime.now().astimezone().date() + timedelta(days=_DAYS[words]), next_day=next_day
             )
         elif len(words) == len("2026-03-03"):
             moment = _of_day(date.fromisoformat(words), next_day=next_day)

@@ -4,8 +4,6 @@ A setting has one name, `section.key`: that is a key of a table in `config.toml`
 environment. An unknown key in the file is an error; other `RELAY_*` variables belong to clients and hooks.
 """
 
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, cast
@@ -18,6 +16,7 @@ from relay_queue.errors import BindingRefused
 from relay_queue.server_url import normalise_url
 from relayd.errors import ConfigRefused
 from relayd.harness.ignored import Patterns
+from relayd.settings_file import read_settings
 
 __all__ = (
     "CaptureConfig",
@@ -111,35 +110,9 @@ def load(file: Path, environ: Mapping[str, str], *, foreground: bool = False) ->
 
 def _from_file(file: Path) -> Config:
     try:
-        text = _read_regular(file).decode()
+        return read_settings(file, Config)
     except FileNotFoundError:
         return Config()
-    except OSError as error:
-        raise ConfigRefused(str(file), error.strerror or "cannot be read") from None
-    except UnicodeDecodeError:
-        raise ConfigRefused(str(file), "is not UTF-8 text") from None
-    import tomllib  # not at the top: most homes have no such file
-
-    try:
-        return msgspec.convert(tomllib.loads(text), Config)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise ConfigRefused(str(file), str(error)) from None
-
-
-def _read_regular(file: Path) -> bytes:
-    """Read a regular file; a pipe in its place would keep the start waiting for whoever writes to it.
-
-    Raises:
-        ConfigRefused: It is something else.
-    """
-    with open(file, "rb", opener=_open_at_once) as opened:
-        if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
-            raise ConfigRefused(str(file), "is no regular file")
-        return opened.read()
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _check_proxy(url: str | None) -> None:

@@ -20,6 +20,7 @@ from relayd.delivery.dispatch import Dispatcher
 from relayd.delivery.senders import Senders
 from relayd.deposit import Deposit
 from relayd.events import Bus, DaemonReady, DaemonStopped
+from relayd.feed import Feed
 from relayd.handover import Handover, Installed
 from relayd.harness.clean import Cleaner
 from relayd.harness.launcher import keep_and_tell
@@ -37,7 +38,7 @@ from relayd.options import Options
 from relayd.projects.catalogue import Catalogue
 from relayd.projects.directory import Directories
 from relayd.queues import QueueRegistry
-from relayd.receiver import Feed, Receiver
+from relayd.receiver import Receiver
 from relayd.report import StartReport
 from relayd.search.index import SearchIndex
 from relayd.search.search import Search
@@ -183,7 +184,7 @@ class _Daemon:
             deposit=deposit,
             hooks=hooks,
             receiver=receiver,
-            feed=Feed(store),
+            feed=Feed(store, gate),
             gate=gate,
             projects=Catalogue(store.projects, directories, gate),
             decisions=decisions,
@@ -212,6 +213,8 @@ class _Daemon:
             await tasks.start(deliver)
             await tasks.start(services.hooks.backlog.catch_up)
             tasks.start_soon(watch, services.store.look, services.hooks.backlog.look)
+            tasks.start_soon(services.store.items.finish_purge)
+            tasks.start_soon(services.search.catch_up)
             if self._options.on_demand:
                 tasks.start_soon(self._idleness(services, attendance).run, self._leave_when_idle)
             await server.start()

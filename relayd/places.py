@@ -14,7 +14,7 @@ from relay_queue.errors import BindingRefused, DirectoryRefused
 from relayd.errors import ParameterRefused, UnknownQueue
 from relayd.home import Home
 
-__all__ = ("DEFAULT", "Places", "default_binding")
+__all__ = ("DEFAULT", "Places", "default_actor", "default_binding")
 
 DEFAULT = "default"
 """The queue that is bound on first use."""
@@ -89,6 +89,12 @@ class Places:
 def _below(home: Path, name: str) -> Path:
     """Join; for a name asked for again it is the same object, which has its text and its hash ready."""
     return home / name
+
+
+@lru_cache(maxsize=1)
+def default_actor() -> str:
+    """Name who does what nobody else is named for: this user."""
+    return default_binding().actor
 
 
 def default_binding() -> Binding:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from relayd.delivery.dispatch import Dispatcher
     from relayd.deposit import Deposit
     from relayd.events import Bus
+    from relayd.feed import Feed
     from relayd.home import Home
     from relayd.hooks.intake import HookIntake
     from relayd.log import Log
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from relayd.projects.catalogue import Catalogue
     from relayd.projects.directory import Directories
     from relayd.queues import QueueRegistry
-    from relayd.receiver import Feed, Receiver
+    from relayd.receiver import Receiver
     from relayd.search.search import Search
     from relayd.store import RelayStore
 

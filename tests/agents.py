@@ -194,7 +194,7 @@ class Desk(NamedTuple):
         settled(daemon)
         found: list[Fed] = []
         since = 0
-        while (page := daemon.call("GET", f"/v1/feed?since={since}&limit=1000")[1])["events"]:
+        while (page := daemon.call("GET", f"/v1/feed?since={since}&limit=1000&kind=hook")[1])["events"]:
             found += [
                 (one["session_id"], one["event"], number_in(one["excerpt"] or "")) for one in page["events"]
             ]

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import anyio
 import msgspec
@@ -16,6 +16,7 @@ from relay_queue.clock import SYSTEM, Ticks
 from relay_queue.envelope import parse
 from relay_queue.limits import LIMITS, Limits
 from relay_queue.outbox import Enqueued, open_outbox
+from relayd.brief.briefs import Briefs
 from relayd.config import CaptureConfig, Config, LogConfig
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
@@ -25,13 +26,20 @@ from relayd.delivery.progress import Progress, Summary
 from relayd.delivery.senders import Senders
 from relayd.deposit import Deposit
 from relayd.events import Bus, Happening
+from relayd.feed import Feed
 from relayd.harness.clean import Cleaner
 from relayd.home import Home, furnish, prepare
 from relayd.hooks.intake import HookIntake
 from relayd.log import open_log
+from relayd.memory.decisions import Decisions
+from relayd.memory.gate import Gate
+from relayd.memory.preferences import Preferences
+from relayd.projects.catalogue import Catalogue
 from relayd.projects.directory import Directories
 from relayd.queues import MAX_OPEN, QueueRegistry
-from relayd.receiver import Feed, Receiver
+from relayd.receiver import Receiver
+from relayd.search.index import SearchIndex
+from relayd.search.search import Search
 from relayd.services import Services
 from relayd.store import RelayStore, open_store
 
@@ -137,13 +145,22 @@ async def house(
     prepare(home)
     furnish(home)
     bus = Bus()
-    async with open_store(home) as store:
+    async with open_store(home, index=SearchIndex()) as store:
         receiver = Receiver(store)
         registry = QueueRegistry(home, store, bus, max_open=max_open, opening=opening, recheck_s=0)
         credentials = Credentials(home.credentials)
         dispatcher = Dispatcher(registry, store, credentials, Senders(local or receiver), bus)
         parts = House(
-            home, store, registry, credentials, dispatcher, receiver, Feed(store), bus, [], [anyio.Event()]
+            home,
+            store,
+            registry,
+            credentials,
+            dispatcher,
+            receiver,
+            Feed(store, Gate(home.secret_patterns)),
+            bus,
+            [],
+            [anyio.Event()],
         )
         bus.subscribe(parts._hear)
         before(home)
@@ -162,6 +179,9 @@ def services_of(parts: House, *, ignore_paths: tuple[str, ...] = ()) -> Services
     log, stopping = open_log(config.log, parts.home, {}), anyio.Event()
     directories = Directories(parts.store.links)
     deposit = Deposit(parts.registry, parts.bus, parts.dispatcher.wake)
+    store, gate = parts.store, Gate(parts.home.secret_patterns)
+    decisions, preferences = Decisions(store.decisions, gate), Preferences(store.preferences, gate)
+    search = Search(store, cast("SearchIndex", store.access.index))
     hooks = HookIntake(
         home=parts.home,
         registry=parts.registry,
@@ -187,6 +207,12 @@ def services_of(parts: House, *, ignore_paths: tuple[str, ...] = ()) -> Services
         hooks=hooks,
         receiver=parts.receiver,
         feed=parts.feed,
+        gate=gate,
+        projects=Catalogue(store.projects, directories, gate),
+        decisions=decisions,
+        preferences=preferences,
+        search=search,
+        briefs=Briefs(decisions, preferences, search, store.changes),
         home_id=parts.home.home_id,
         stopping=stopping,
         stop=lambda _: None,

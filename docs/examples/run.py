@@ -1,4 +1,4 @@
-"""What `make run` does: a daemon, the example events through it to the local receiver, and what can be seen after.
+"""What `make run` does: a daemon, the example events through it to the local receiver, a decision that a brief holds.
 
 On a terminal the daemon then stays in the foreground until Ctrl-C; else it is stopped after the job.
 """
@@ -7,6 +7,7 @@ On a terminal the daemon then stays in the foreground until Ctrl-C; else it is s
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ HOME = Path(os.environ["RELAY_HOME"])
 EVENTS = Path(__file__).with_name("events.json")
 BIN = Path(sys.executable).parent
 STOP_TIMEOUT_S = 60
+DECISION = "Prices are rounded half to even, never by floating point."
 EXAMPLE = (
     '{"event_id":"hello-1","agent":"codex","event":"user-prompt-submit",'
     '"body":{"session_id":"s-1","cwd":"/tmp","prompt":"Hello"}}'
@@ -71,7 +73,7 @@ def started_daemon() -> Generator[subprocess.Popen[bytes] | None]:
 
 
 def do_job() -> None:
-    """Enqueue, deliver, show."""
+    """Enqueue, deliver, show; then remember something."""
     enqueued = json.loads(relayctl("enqueue", "--file", shown(EVENTS), "--json", keep=True))
     relayctl("flush")  # its exit status says whether anything is left
     relayctl("status")
@@ -83,6 +85,8 @@ def do_job() -> None:
             f"\nAll {enqueued['recognized']} events were already delivered by an earlier run; "
             "nothing was sent twice."
         )
+    relayctl("decide", DECISION, "--global")  # the same again, in another run, is recognized
+    relayctl("brief", "--global")
 
 
 def relayctl(*arguments: str, keep: bool = False) -> str:
@@ -92,7 +96,7 @@ def relayctl(*arguments: str, keep: bool = False) -> str:
         arguments: After `relayctl`.
         keep: Whether to return what it printed. If not, it prints to where we do, for people on a terminal.
     """
-    print(f"\n$ relayctl {' '.join(arguments)}", flush=True)
+    print(f"\n$ relayctl {shlex.join(arguments)}", flush=True)
     done = subprocess.run(
         [BIN / "relayctl", *arguments],
         env={**os.environ, "RELAY_AUTOSTART": "0"},  # no daemon but ours: if it has died, that must show

@@ -35,13 +35,14 @@ def look(subject: Subject) -> Iterator[Check]:
         )
         yield Check(_NAME, "ok", f"{where}; only a running daemon tells what is linked")
     else:
-        yield _judge(here, root, told.get("project"))
+        yield _judge(subject, here, root, told.get("project"))
 
 
-def _judge(here: str, root: str | None, linked: str | None) -> Check:
+def _judge(subject: Subject, here: str, root: str | None, linked: str | None) -> Check:
     """Judge one directory.
 
     Args:
+        subject: Knows the names of projects.
         here: It.
         root: The directory at or above it that has rules; None if none has.
         linked: The project it is linked to on this machine; None if to none.
@@ -60,8 +61,19 @@ def _judge(here: str, root: str | None, linked: str | None) -> Check:
     if linked is None:
         told = f"{root} says it is {named}, but is not registered on this machine: hooks capture nothing"
         return Check(_NAME, "warn", told, f"{_LINK} registers it, if you trust it")
-    also = "" if named == linked else f"; its rules name {named}, what was linked counts"
+    also = "" if named == linked else _otherwise(subject, named, linked)
     return Check(_NAME, "ok", f"{root} is linked to {linked}{also}")
+
+
+def _otherwise(subject: Subject, named: str, linked: str) -> str:
+    """Say what it means that rules name another project than the one that is linked."""
+    told = subject.ask_if_known("/v1/projects") or {}
+    shown: list[dict[str, Any]] = told.get("projects", [])
+    if any(one["slug"] == linked and named in one["aliases"] for one in shown):
+        return f"; its rules name it {named}, an alias"
+    if any(named in (one["slug"], *one["aliases"]) for one in shown):
+        return f"; its rules name {named}: hooks go by what was linked, commands here by the rules"
+    return f"; its rules name {named}, what was linked counts"
 
 
 def _linked(subject: Subject, here: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""`config.toml` and `credentials.json`: can they be read, and did the running daemon read them?"""
+"""`config.toml`, `secret-patterns.toml`, `credentials.json`: can they be read, and did the running daemon read them?"""
 
 from __future__ import annotations
 
@@ -11,23 +11,25 @@ from relayctl.objects import read_object
 
 __all__ = ("look",)
 
-_CONFIG, _CREDENTIALS = "config.toml", "credentials.json"
+_CONFIG, _PATTERNS, _CREDENTIALS = "config.toml", "secret-patterns.toml", "credentials.json"
 
 
 def look(subject: Subject) -> Iterator[Check]:
     """Judge what can be told without the daemon; whether each setting is known, only the daemon says."""
-    yield _config(subject.home)
+    yield _toml("settings", subject.home, _CONFIG, "all settings are the usual ones")
+    yield _toml("secret patterns", subject.home, _PATTERNS, "what relayd knows by itself is refused")
     yield _credentials(subject.home)
 
 
-def _config(home: str) -> Check:
-    name, path = "settings", f"{home}/{_CONFIG}"
+def _toml(name: str, home: str, file: str, without: str) -> Check:
+    """Judge a file that the daemon reads as it starts; `without` says what holds if there is none."""
+    path = f"{home}/{file}"
     try:
         text = _read(path)
     except OSError as error:
         return _unreadable(name, path, error)
     if text is None:
-        return Check(name, "ok", f"no {_CONFIG}; all settings are the usual ones")
+        return Check(name, "ok", f"no {file}; {without}")
     import tomllib
 
     try:

@@ -19,7 +19,7 @@ _NAME = "last start"
 # A hook whose start failed leaves the next one alone for so long.
 _PAUSE_S = 60
 _TODO = {
-    "config_refused": "correct config.toml, then `relayctl daemon start`",
+    "config_refused": "correct it, then `relayctl daemon start`",
     "damaged": "keep relay.db; put a backup in its place, or move it away, then `relayctl daemon start`; "
     "without it nothing is linked, so move what is in spool/ aside until `relayctl link` was run",
     UNFINISHED: "`relayctl daemon start` tries again and says why it fails",

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -32,14 +32,19 @@ _BUSY_S = 5.0
 _KEEP = "keep the files; put a backup in their place, or rescue what can be read with `sqlite3 FILE .recover`"
 
 
-def look_at_sqlite(_: Subject) -> Iterator[Check]:
-    """Tell whether the SQLite of this Python can do what is asked of it."""
+def look_at_sqlite(_: Subject, can_index: Callable[[], bool] | None = None) -> Iterator[Check]:
+    """Tell whether the SQLite of this Python can do what is asked of it.
+
+    Args:
+        can_index: Finds out whether it has full-text search with trigrams; None tries.
+    """
     version = sqlite3.sqlite_version
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         told, todo = f"{version} has no STRICT tables", "use a Python with SQLite 3.37 or newer"
         yield Check("SQLite", "fail", told, todo)
-    elif not _has_fts5():
-        told, todo = f"{version} lacks FTS5", "use a Python whose SQLite has it; search needs it"
+    elif not (can_index or _can_index)():
+        told = f"{version} lacks FTS5 or its trigrams: recall reads the whole memory for every question"
+        todo = "use a Python whose SQLite has them; the index is made at the next start"
         yield Check("SQLite", "warn", told, todo)
     elif sqlite3.sqlite_version_info < _SOUND_SQLITE:
         told = "with STRICT, FTS5 and trigrams; its WAL-reset fault cannot occur with one writer a file"
@@ -72,10 +77,14 @@ def look_at_disk(subject: Subject) -> Iterator[Check]:
     yield from _inodes(place)
 
 
-def _has_fts5() -> bool:
-    """Tell whether full text can be indexed; its trigrams came before STRICT tables did."""
+def _can_index() -> bool:
+    """Tell whether text can be indexed by its words and by its trigrams."""
     with closing(sqlite3.connect(":memory:")) as memory:
-        return any(name == "fts5" for (name,) in memory.execute("PRAGMA module_list"))
+        try:
+            memory.execute("CREATE VIRTUAL TABLE tried USING fts5 (text, tokenize = 'trigram')")
+        except sqlite3.OperationalError:
+            return False
+    return True
 
 
 def _through(path: str, name: str, subject: Subject, limit_s: float) -> Iterator[Check]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from typing import Any
 
 import click
@@ -87,7 +88,8 @@ def unlink(client: Client, *, repo: str | None, as_json: bool) -> None:
     """
     query = {"directory": _directory(repo)}
     answer = client.ask("DELETE", "/v1/links", query, again=True)
-    left = remove_rules(answer["root"], answer["project"])
+    aliases = partial(_aliases, client, answer["project"])
+    left = remove_rules(answer["root"], answer["project"], aliases=aliases)
     show({**answer, "left": left or None}, _unlinked, as_json=as_json)
 
 
@@ -99,7 +101,8 @@ def _directory(repo: str | None) -> str:
 def _write(client: Client, linked: dict[str, Any], *, renames: bool, force: bool) -> bool:
     """Write the rules; if they cannot be, the registration is taken back."""
     try:
-        return write_rules(linked["root"], linked["project"], renames=renames, force=force)
+        aliases = partial(_aliases, client, linked["project"])
+        return write_rules(linked["root"], linked["project"], renames=renames, force=force, aliases=aliases)
     except RulesRefused as refused:
         if linked["created"]:
             client.ask("DELETE", "/v1/links", {"directory": linked["root"]}, again=True)
@@ -109,6 +112,10 @@ def _write(client: Client, linked: dict[str, Any], *, renames: bool, force: bool
             client.ask("POST", "/v1/links", None, order, again=True)
             refused.details = (f"it stays linked to {linked['former']}",)
         raise
+
+
+def _aliases(client: Client, project: str) -> list[str]:
+    return client.ask("GET", f"/v1/projects/{project}", again=True)["aliases"]
 
 
 def _links_table(answer: dict[str, Any]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
-__all__ = ("columns", "escaped", "pairs", "plain")
+__all__ = ("columns", "escaped", "pairs", "plain", "steady")
 
 _GAP = "  "
 # A column is cut no further than this, however narrow the terminal.
@@ -77,6 +77,35 @@ def columns(
         ).rstrip()
         for row in cells
     )
+
+
+def steady(
+    titles: Sequence[str], widths: Sequence[int], *, spare: Sequence[str] = ()
+) -> Callable[[Sequence[object]], str]:
+    """Give what lays out one row after the other, for a table whose rows are not known yet.
+
+    Args:
+        titles: One a column; the last column has what the others leave.
+        widths: Of all columns but the last.
+        spare: As for `columns`.
+    """
+    kept = [*range(len(titles))]
+    for name in spare:
+        if _left([widths[place] for place in kept[:-1]]) < _READABLE:
+            kept.remove(titles.index(name))
+    rooms = [widths[place] for place in kept[:-1]]
+    rooms.append(max(_left(rooms), _NARROWEST))
+
+    def line(row: Sequence[object]) -> str:
+        cells = [plain(str(row[place])) for place in kept]
+        laid = [_pad(_cut(cell, width), width) for cell, width in zip(cells, rooms, strict=True)]
+        return _GAP.join(laid).rstrip()
+
+    return line
+
+
+def _left(widths: Sequence[int]) -> int:
+    return shutil.get_terminal_size().columns - sum(widths) - len(_GAP) * len(widths)
 
 
 def _drives(char: str) -> bool:

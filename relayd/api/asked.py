@@ -11,7 +11,7 @@ from starlette.requests import Request
 from relayd.errors import ParameterRefused
 from relayd.services import services
 
-__all__ = ("number", "parameter", "place")
+__all__ = ("flag", "number", "parameter", "parameters", "place")
 
 _MOST = 10**18 - 1  # fits SQLite's integers
 
@@ -19,6 +19,23 @@ _MOST = 10**18 - 1  # fits SQLite's integers
 def parameter(request: Request, name: str) -> str | None:
     """Give the value of `?name=`; None if it is not asked for."""
     return _taken_apart(request.scope["query_string"]).get(name)
+
+
+def parameters(request: Request, name: str) -> list[str]:
+    """Give every value of `?name=`, in their order."""
+    return _taken_apart(request.scope["query_string"]).getlist(name)
+
+
+def flag(request: Request, name: str) -> bool:
+    """Tell whether `?name`, `?name=1` or `?name=true` is asked for.
+
+    Raises:
+        ParameterRefused: It is neither true nor false.
+    """
+    asked = parameter(request, name)
+    if asked not in {None, "", "0", "1", "false", "true"}:
+        raise ParameterRefused(name, "must be true or false")
+    return asked in {"", "1", "true"}
 
 
 @lru_cache(maxsize=256)

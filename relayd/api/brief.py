@@ -1,7 +1,68 @@
-"""TODO: the routes of this resource."""
+"""What an agent should know, within a budget."""
 
-from starlette.routing import BaseRoute
+from __future__ import annotations
+
+import msgspec
+from starlette.requests import Request
+from starlette.routing import Route
+
+from relayd.api.body import read_json
+from relayd.api.response import Json
+from relayd.api.times import moment
+from relayd.api.whose import read_from
+from relayd.brief.briefs import MAX_TOKENS
+from relayd.brief.compiler import Omitted, Shown
+from relayd.brief.section import Order
+from relayd.services import services
 
 __all__ = ("routes",)
 
-routes: list[BaseRoute] = []
+
+class BriefOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is to be done, by whom, where, and how much may be said of it."""
+
+    intent: str = ""
+    task: str | None = None
+    project: str | None = None
+    directory: str | None = None
+    everywhere: bool = msgspec.field(name="global", default=False)
+    lane: str | None = None
+    model: str | None = None
+    max_tokens: int = MAX_TOKENS
+    max_chars: int | None = None
+    as_of: str | None = None
+    known_at: str | None = None
+    order: Order = "summary_first"
+
+
+class BriefTold(msgspec.Struct, frozen=True):
+    """A brief as it goes out."""
+
+    project: str | None
+    text: str
+    sections: tuple[Shown, ...]
+    tokens: int
+    omitted: tuple[Omitted, ...]
+
+
+async def brief(request: Request) -> Json:
+    """POST /v1/brief: compile a brief; it changes nothing."""
+    order = await read_json(request, BriefOrder)
+    parts = services(request)
+    project = await read_from(request, order.project, order.directory, everywhere=order.everywhere)
+    made = await parts.briefs.compile(
+        project,
+        intent=order.intent,
+        task=order.task,
+        lane=order.lane,
+        model=order.model,
+        max_tokens=order.max_tokens,
+        max_chars=order.max_chars,
+        moment=moment(order.as_of, order.known_at),
+        order=order.order,
+    )
+    slug = None if project is None else project.slug
+    return Json(BriefTold(slug, made.text, made.sections, made.tokens, made.omitted))
+
+
+routes = [Route("/v1/brief", brief, methods=["POST"])]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ from relayd.queues import QueueRegistry
 from relayd.store import BoundQueue, RelayStore
 from relayd.store.rows import Upstream
 
-__all__ = ("QueueChoice",)
+__all__ = ("QueueChoice", "latest_of")
 
 
 class _Latest(NamedTuple):
@@ -118,9 +119,7 @@ class QueueChoice:
 
     def _number(self, project: str, rows: dict[str, BoundQueue]) -> int:
         """Tell the highest number that a queue of a project ever had, as far as the disk and the list know; 0 for none."""
-        named = re.compile(rf"p-{re.escape(project)}\.([1-9][0-9]{{0,8}})", re.ASCII).fullmatch
-        names = {*rows, *_entries(self._registry.places.default.parent)}
-        return max((int(found[1]) for found in map(named, names) if found), default=0)
+        return _highest(project, {*rows, *_entries(self._registry.places.default.parent)})
 
     def _directory(self, project: str, number: int) -> Path:
         return self._registry.places.named(f"p-{project}.{number}")
@@ -128,6 +127,17 @@ class QueueChoice:
     def _hear(self, happening: Happening) -> None:
         if isinstance(happening, QueueForgotten) and self._listed is not None:
             self._listed.discard(Path(happening.queue_dir))
+
+
+def latest_of(project: str, names: Iterable[str]) -> str | None:
+    """Find the queue among these names that new sessions of a project went to last; None if there is none."""
+    number = _highest(project, names)
+    return f"p-{project}.{number}" if number else None
+
+
+def _highest(project: str, names: Iterable[str]) -> int:
+    named = re.compile(rf"p-{re.escape(project)}\.([1-9][0-9]{{0,8}})", re.ASCII).fullmatch
+    return max((int(found[1]) for found in map(named, names) if found), default=0)
 
 
 def _entries(directory: Path) -> list[str]:

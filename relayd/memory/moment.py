@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import NamedTuple, Self
 
+from relayd.text.instant import LAST_MS
+
 __all__ = ("Moment",)
 
 
@@ -14,15 +16,25 @@ class Moment(NamedTuple):
     Args:
         as_of_ms: When it must be true, wall clock, Unix milliseconds.
         known_at_ms: By when it must have been recorded, on the same clock.
+        is_now: Nobody asked for another moment. Then all that was recorded is known, and what was not to begin later than
+            it was recorded has begun: a clock that was set back hides nothing.
     """
 
     as_of_ms: int
     known_at_ms: int
+    is_now: bool = False
+
+    @property
+    def seen_from_ms(self) -> int:
+        """From when ages are counted."""
+        return self.as_of_ms if self.is_now else self.known_at_ms
 
     @classmethod
     def of(cls, as_of_ms: int | None, known_at_ms: int | None) -> Self:
         """Fill in what was not asked for: now; with only `known_at_ms`, what was true then as far as it was known then."""
         now_ms = time.time_ns() // 1_000_000
+        if as_of_ms is None and known_at_ms is None:
+            return cls(now_ms, LAST_MS, is_now=True)
         known_ms = now_ms if known_at_ms is None else known_at_ms
         if as_of_ms is not None:
             return cls(as_of_ms, known_ms)

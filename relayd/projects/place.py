@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import pwd
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from relayd.projects.git import Repository, find_repository
 from relayd.store.rows import Link
 
-__all__ = ("Place", "look_at", "no_projects", "project_at")
+__all__ = ("Place", "look_at", "no_projects", "project_at", "upwards")
 
 
 class Place(NamedTuple):
@@ -90,6 +90,13 @@ def project_at(place: Place, links: Iterable[Link], none: frozenset[str]) -> str
         ):
             return found
     return None if above is None else above.project
+
+
+def upwards(path: str) -> Iterator[str]:
+    """Give an absolute path and everything above it but `/`, the nearest first."""
+    while (above := os.path.dirname(path)) != path:
+        yield path
+        path = above
 
 
 def _holds(root: str, path: str) -> bool:

@@ -1,4 +1,4 @@
-"""The daemon's own receiver: takes a batch into the feed by the contract of an ai-memory server, and reads the feed.
+"""The daemon's own receiver: takes a batch into the feed by the contract of an ai-memory server.
 
 receiver.py     the two calls: a batch, a single event
 request.py      bytes -> items, or 400, 413, 422
@@ -7,11 +7,9 @@ item.py         URL and body -> an arrival for the store, or why it is dropped
 capture.py      what the sender's capture policy says of a body; tools.py checks it
 names.py        agents, events and sessions in one spelling
 excerpt.py      the part of a body that is kept; scrub.py takes secrets out, graphemes.py cuts
-feed.py         the feed for readers
 """
 
-from relayd.receiver.feed import Feed
 from relayd.receiver.receiver import Receiver, Reply
 from relayd.receiver.request import MAX_BYTES as MAX_REQUEST_BYTES
 
-__all__ = ("MAX_REQUEST_BYTES", "Feed", "Receiver", "Reply")
+__all__ = ("MAX_REQUEST_BYTES", "Receiver", "Reply")

@@ -2,10 +2,66 @@
 
 from __future__ import annotations
 
-from relayd.search.index import SearchIndex
-from relayd.store import RelayStore
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from sqlite3 import Connection
+from typing import TYPE_CHECKING, Final
 
-__all__ = ("Search",)
+import anyio
+import msgspec
+
+from relay_queue.errors import OutboxError
+from relayd.errors import Stopping, UpgradePending
+from relayd.memory.moment import Moment
+from relayd.search.asked import Asked
+from relayd.search.finder import Finder
+from relayd.search.index import SearchIndex
+from relayd.search.like import counted, indexed, patterns
+from relayd.search.query import Term, read
+from relayd.search.rank import Found, Standing, rank
+from relayd.search.snippet import snippet
+from relayd.search.vocabulary import Vocabulary
+from relayd.store import RelayStore
+from relayd.store.index import Entry, Kind
+from relayd.store.upkeep import REINDEX, drop, note
+
+if TYPE_CHECKING:
+    from relayd.search.stems import Stems
+
+__all__ = ("Hit", "Search")
+
+_SLICE: Final = 200
+"""Entries that are indexed in one transaction: others wait as long, about a tenth of a second."""
+
+_READ_THROUGH: Final = 200
+"""Candidates that are ranked where there is no index."""
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """An item that was found.
+
+    Args:
+        snippet: The part of the text with what was asked for, on one line.
+        score: Greater is better; only hits of one question can be compared.
+        current: Whether it holds at the moment that was asked about; only history shows others.
+        why: How it came to its place, if that was asked for.
+    """
+
+    kind: Kind
+    id: str
+    project_id: int | None
+    task: str | None
+    text: str
+    snippet: str
+    score: float
+    valid_from_ms: int
+    valid_to_ms: int | None
+    recorded_at_ms: int
+    ended_ms: int | None
+    superseded_at_ms: int | None
+    current: bool
+    why: dict[str, object] | None
 
 
 class Search:
@@ -18,4 +74,171 @@ class Search:
 
     def __init__(self, store: RelayStore, index: SearchIndex) -> None:
         self._store = store
+        self._access = store.access
         self._index = index
+        self._vocabulary = Vocabulary(store.access, index)
+        self._finder = Finder(store.access, index)
+        self._stems: Stems | None = None
+        self._filling = anyio.Lock()
+        self._is_complete = False
+
+    async def find(
+        self,
+        query: str,
+        *,
+        project_id: int | None,
+        moment: Moment | None = None,
+        history: bool = False,
+        kinds: Sequence[Kind] = (),
+        task: str | None = None,
+        limit: int = 10,
+        explain: bool = False,
+    ) -> list[Hit]:
+        """Find what holds words of a question, the best first; whatever its characters are, they are only text.
+
+        Args:
+            query: Words, parts of identifiers, a question, an error message; the first 24 terms count.
+            project_id: The project; what belongs to all projects is found as well. None finds only that.
+            moment: When it must hold; None is now.
+            history: Find what does not hold at that moment too, as far as it was recorded by then.
+            kinds: Only items of these; none means all.
+            task: Leave out what is of other tasks, and prefer what is of this one.
+            limit: At most so many.
+            explain: Fill in `why`.
+
+        Raises:
+            OutboxError: The file cannot be read.
+            Stopping, UpgradePending: The stemmers must not be imported, as `relayd.handover` says.
+        """
+        stems = await self._own_stems()
+        terms = read(query, stems)
+        if not terms or limit < 1:
+            return []
+        asked = Asked(
+            project_id=project_id,
+            moment=moment or Moment.of(None, None),
+            history=history,
+            kinds=kinds,
+            task=task,
+        )
+        if await self._can_ask_index():
+            terms = await self._vocabulary.settle(terms, asked.scopes, stems)
+            candidates = await self._finder.candidates(terms, asked, limit) if terms else []
+            items, way = self._vocabulary.items, "words"
+        else:
+            candidates = await self._read_through(terms, asked, stems)
+            terms = counted(terms, candidates)
+            items, way = 2 * len(candidates), "texts"
+        standings = rank(candidates, terms, items=items, now_ms=asked.moment.seen_from_ms, task=task)
+        return [_hit(one, terms, asked, stems, way if explain else None) for one in standings[:limit]]
+
+    async def reindex(self) -> int:
+        """Fill the index anew, in slices that let other writers in between; how many items there are.
+
+        Until it is filled, questions read the memory itself. Without full-text search there is nothing to do.
+        """
+        if not self._index.has_fts:
+            return 0
+        async with self._filling:
+            self._is_complete = False
+            items = await self._fill()
+            self._is_complete = True
+        return items
+
+    async def catch_up(self) -> None:
+        """Fill the index if that is still to be done; for the start of a daemon. What fails is done at the next one."""
+        if not self._index.has_fts or self._is_complete:
+            return
+        with suppress(OutboxError, Stopping, UpgradePending):
+            async with self._filling:
+                if REINDEX in dict(await self._access.fetch("upkeep", tuple[str, int])):
+                    await self._fill()
+                self._is_complete = True
+
+    async def _can_ask_index(self) -> bool:
+        """Whether the index is there and complete; it is filled first, unless somebody is at it."""
+        if self._index.has_fts and not self._is_complete and not self._filling.locked():
+            await self.catch_up()
+        return self._index.has_fts and self._is_complete
+
+    async def _fill(self) -> int:
+        """Empty the index and fill it; a crash between leaves a note, and the next start begins anew."""
+        await self._access.change(self._begin, indexed=False)
+        items, after = 0, None
+        if await self._access.change(self._is_any, indexed=False):
+            while entries := await self._access.change(partial(self._put_slice, after=after)):
+                items, after = items + len(entries), entries[-1]
+        await drop(self._access, REINDEX)
+        return items
+
+    def _begin(self, connection: Connection) -> None:
+        note(connection, self._access.queries, REINDEX)
+        self._index.clear(connection)
+
+    def _is_any(self, connection: Connection) -> bool:
+        """Look before the stemmers are imported: most homes begin with an empty memory."""
+        return bool(self._store.items.entries(connection, None, limit=1))
+
+    def _put_slice(self, connection: Connection, *, after: Entry | None) -> list[Entry]:
+        entries = self._store.items.entries(connection, after, limit=_SLICE)
+        self._index.put(connection, entries)
+        return entries
+
+    async def _read_through(self, terms: Sequence[Term], asked: Asked, stems: Stems) -> list[Found]:
+        parameters = {
+            **asked.parameters,
+            "patterns": msgspec.json.encode(patterns(terms)).decode(),
+            "limit": _READ_THROUGH,
+        }
+        found = await self._access.ask(self._index.queries["alike"], Found, parameters)
+        return [indexed(one, stems) for one in found]
+
+    async def _own_stems(self) -> Stems:
+        if self._stems is None:
+            self._stems = await self._index.new_stems()
+        return self._stems
+
+
+def _hit(standing: Standing, terms: Sequence[Term], asked: Asked, stems: Stems, way: str | None) -> Hit:
+    found = standing.found
+    return Hit(
+        kind=found.kind,
+        id=found.id,
+        project_id=found.project_id,
+        task=found.task,
+        text=found.text,
+        snippet=snippet(found.text, standing.matched, stems),
+        score=standing.score,
+        valid_from_ms=found.valid_from_ms,
+        valid_to_ms=found.valid_to_ms,
+        recorded_at_ms=found.recorded_at_ms,
+        ended_ms=found.ended_ms,
+        superseded_at_ms=found.superseded_at_ms,
+        current=_holds(found, asked.moment),
+        why=None if way is None else _reasons(standing, terms, way),
+    )
+
+
+def _holds(found: Found, moment: Moment) -> bool:
+    begun_ms = max(moment.as_of_ms, found.recorded_at_ms) if moment.is_now else moment.as_of_ms
+    if not found.recorded_at_ms <= moment.known_at_ms or not found.valid_from_ms <= begun_ms:
+        return False
+    if found.valid_to_ms is not None and found.valid_to_ms <= moment.as_of_ms:
+        return False
+    return (
+        found.superseded_at_ms is None
+        or found.superseded_at_ms > moment.known_at_ms
+        or (found.ended_ms is not None and found.ended_ms > max(moment.as_of_ms, found.valid_from_ms))
+    )
+
+
+def _reasons(standing: Standing, terms: Sequence[Term], way: str) -> dict[str, object]:
+    return {
+        "index": way,
+        "matched": [term.text for term in standing.matched],
+        "missing": [term.text for term in terms if term not in standing.matched],
+        "meant": {term.text: list(term.meant) for term in standing.matched if term.meant},
+        "bm25": round(-standing.found.bm25, 6),
+        "relevance": round(standing.relevance, 6),
+        "factors": {name: round(factor, 4) for name, factor in standing.factors.items()},
+    }

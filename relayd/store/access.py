@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from sqlite3 import Connection
+from sqlite3 import SQLITE_CONSTRAINT_FOREIGNKEY, Connection, IntegrityError
 from typing import TypeVar
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from relay_queue.clock import QueueClock
 from relay_queue.sqlite.readers import Readers
 from relay_queue.sqlite.writer import Writer
+from relayd.errors import UnknownProject
 from relayd.store.changes import Changes
 from relayd.store.event_log import Happened, append
 from relayd.store.index import Index
@@ -76,10 +77,26 @@ class Access:
         """
         if indexed:
             await self.index.ready()
+        return await self._writer.run(partial(self._marked, work=work, memory=True))
+
+    async def write(self, work: Callable[[Connection], T]) -> T:
+        """Add to the feed alone in one transaction of the writer, and tell who follows it; the memory stays as it is.
+
+        Raises:
+            OutboxError, RelaydError: As for `change`.
+        """
+        return await self._writer.run(partial(self._marked, work=work, memory=False))
+
+    def _marked(self, connection: Connection, *, work: Callable[[Connection], T], memory: bool) -> T:
+        self.changes.mark(memory=memory)
         try:
-            return await self._writer.run(work)
-        finally:  # a caller that is cancelled leaves a job that is carried out all the same
-            self.changes.tell_memory()
+            return work(connection)
+        except IntegrityError as error:
+            if (
+                error.sqlite_errorcode == SQLITE_CONSTRAINT_FOREIGNKEY
+            ):  # only a project can go after it was looked up
+                raise UnknownProject from error
+            raise
 
     async def maintain(self, work: Callable[[Connection], T]) -> T:
         """Run what SQLite does in no transaction, between two commits."""
@@ -92,6 +109,10 @@ class Access:
     def append(self, connection: Connection, happened: Happened) -> int | None:
         """Write an event into the feed; only for a job in the writer's thread."""
         return append(connection, self.queries, happened)
+
+    async def ask(self, sql: str, row: type[Row], parameters: Mapping[str, object]) -> list[Row]:
+        """Read rows with a query that is not the store's own."""
+        return msgspec.convert(await self._readers.fetch(sql, parameters), list[row])
 
     async def fetch(
         self, query: str, row: type[Row], parameters: Mapping[str, object] | None = None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import msgspec
 
 from relayd.store.access import Access
+from relayd.store.project_state import NewLink, State
+from relayd.store.projects import Projects
 from relayd.store.rows import Link, Upstream
 
 __all__ = ("Links",)
@@ -16,40 +16,35 @@ class Links:
     """Linked directories and the upstream. There are few: they are kept in memory and read from disk once.
 
     Args:
-        access: The file they lie in; this object is its only writer of them.
+        access: The file they lie in; this object is its only writer of the upstream.
+        projects: Keeps the links, which follow their projects.
     """
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: Access, projects: Projects) -> None:
         self._access = access
-        self._links: dict[str, Link] | None = None
+        self._projects = projects
         self._upstream: list[Upstream] | None = None
+
+    async def state(self) -> State:
+        """Give every link with the projects and their names, as they stood at one moment."""
+        return await self._projects.state()
 
     async def all(self) -> list[Link]:
         """List every linked directory, by path."""
-        return sorted((await self._read()).values(), key=lambda link: link.root)
+        return list((await self._projects.state()).links)
 
-    async def put(self, root: str, project: str, *, git_common_dir: str | None, remote: str | None) -> bool:
-        """Link a directory to a project; whether anything changed by it.
+    async def put(
+        self, root: str, project: str, *, git_common_dir: str | None, remote: str | None, actor: str
+    ) -> bool:
+        """Link a directory to a project, which is made if it is not there; whether anything changed by it.
 
-        Arguments are as in `Link`.
+        Arguments are as in `Link`; the project may be named by an alias.
         """
-        links = await self._read()
-        old = links.get(root)
-        linked_at_ms = time.time_ns() // 1_000_000 if old is None else old.linked_at_ms
-        link = Link(root, project, git_common_dir, remote, linked_at_ms)
-        if link == old:
-            return False
-        await self._access.execute("put_link", msgspec.structs.asdict(link))
-        links[root] = link
-        return True
+        return await self._projects.link(NewLink(root, git_common_dir, remote), project, actor=actor)
 
-    async def drop(self, root: str) -> Link | None:
+    async def drop(self, root: str, *, actor: str) -> Link | None:
         """Forget a linked directory; what it was, None if it was not linked."""
-        links = await self._read()
-        if root not in links:
-            return None
-        await self._access.execute("drop_link", {"root": root})
-        return links.pop(root, None)
+        return await self._projects.unlink(root, actor=actor)
 
     async def upstream(self) -> Upstream | None:
         """Tell where new queues of hooks deliver to; None if nobody chose, which means the daemon's own receiver."""
@@ -68,10 +63,3 @@ class Links:
         await self._access.execute("drop_upstream", {})
         self._upstream = []
         return chosen is not None
-
-    async def _read(self) -> dict[str, Link]:
-        if self._links is None:
-            found = {link.root: link for link in await self._access.fetch("links", Link)}
-            if self._links is None:  # another reader may have been quicker, and changed it since
-                self._links = found
-        return self._links

@@ -11,7 +11,7 @@ from anyio import CancelScope
 
 from relay_queue.clock import SYSTEM, QueueClock, Ticks
 from relay_queue.directory import Mode
-from relay_queue.errors import FileGone, QueueDamaged
+from relay_queue.errors import FileGone, OutboxError, QueueDamaged
 from relay_queue.sqlite.database import Schema, open_writer
 from relay_queue.sqlite.named import load, load_migrations
 from relay_queue.sqlite.readers import Readers
@@ -29,7 +29,7 @@ from relayd.store.links import Links
 from relayd.store.preferences import PreferenceRows
 from relayd.store.projects import Projects
 from relayd.store.prune import ALL_EXCERPTS, EXCERPTS, HOOK_SESSIONS, KEYS, SESSIONS, SLICE, Retention
-from relayd.store.rows import Arrival, BoundQueue, FeedRow, Outcome, Pruned
+from relayd.store.rows import Arrival, BoundQueue, Outcome, Pruned
 from relayd.store.ulid import Ulids
 from relayd.store.upkeep import REINDEX
 
@@ -50,12 +50,13 @@ class RelayStore:
         preferences: Every value of every preference.
         items: Anything that has an identifier.
         feed: The feed, for readers.
-        changes: Counts what makes earlier reads old.
+        changes: Counts the commits that make earlier reads old.
         access: What all of these are made from; the search index too.
 
     Args:
         excerpts: Whether the start of bodies may be kept; if not, `prune` drops what is there.
         index: Told of what is searched.
+        changes: The writer tells it of every commit.
         ulids: Made when the file was opened.
     """
 
@@ -68,6 +69,7 @@ class RelayStore:
         *,
         excerpts: bool,
         index: Index,
+        changes: Changes,
         ulids: Callable[[], Ulids],
     ) -> None:
         self._writer = writer
@@ -77,11 +79,11 @@ class RelayStore:
         self._admission = Admission(queries, clock)
         self._noted: dict[str, tuple[object, ...]] = {}
         self.excerpts = excerpts
-        self.changes = Changes()
-        self.access = Access(writer, readers, queries, clock, index=index, changes=self.changes, ulids=ulids)
-        self.links = Links(self.access)
-        self.hooks = HookNotes(self.access)
+        self.changes = changes
+        self.access = Access(writer, readers, queries, clock, index=index, changes=changes, ulids=ulids)
         self.projects = Projects(self.access)
+        self.links = Links(self.access, self.projects)
+        self.hooks = HookNotes(self.access)
         self.decisions = DecisionRows(self.access)
         self.preferences = PreferenceRows(self.access)
         self.items = Items(self.access)
@@ -93,19 +95,13 @@ class RelayStore:
         Raises:
             StorageFailed, QueueBusy, QueueDamaged: Nothing of it was stored.
         """
-        outcomes = await self._writer.merge(self._admission, arrivals)
-        self.changes.tell_feed()
-        return outcomes
+        return await self._writer.merge(self._admit, arrivals)
 
-    async def since(self, cursor: int, *, limit: int) -> list[FeedRow]:
-        """Read events with a higher id than the cursor, oldest first, at most `limit`."""
-        rows = await self._readers.fetch(self._queries["feed_since"], {"since": cursor, "limit": limit})
-        return msgspec.convert(rows, list[FeedRow])
-
-    async def newest(self, *, limit: int) -> list[FeedRow]:
-        """Read the newest events, oldest of them first."""
-        rows = await self._readers.fetch(self._queries["feed_newest"], {"limit": limit})
-        return msgspec.convert(rows, list[FeedRow])[::-1]
+    def _admit(
+        self, connection: Connection, batches: list[Sequence[Arrival]]
+    ) -> list[list[Outcome] | OutboxError]:
+        self.changes.mark(memory=False)
+        return self._admission(connection, batches)
 
     async def record_queue(
         self,
@@ -241,6 +237,7 @@ async def open_store(
     schema = Schema(APPLICATION_ID, load_migrations("relayd.store"))
     kept = _ClockInFile(queries, ticks)
     index = index or NoIndex()
+    changes = Changes()
 
     def open_file() -> Connection:
         connection = open_writer(home.database, schema, create=True)
@@ -252,12 +249,26 @@ async def open_store(
         connection.execute("COMMIT")
         return connection
 
-    writer = Writer(open_file, name="relay.db", path=home.database, before_commit=kept.save, on_loss=on_loss)
+    writer = Writer(
+        open_file,
+        name="relay.db",
+        path=home.database,
+        before_commit=kept.save,
+        after_commit=changes.committed,
+        on_loss=on_loss,
+    )
     await writer.start()
     readers = Readers(home.database)
     try:
         yield RelayStore(
-            writer, readers, queries, kept.clock, excerpts=excerpts, index=index, ulids=lambda: kept.ulids
+            writer,
+            readers,
+            queries,
+            kept.clock,
+            excerpts=excerpts,
+            index=index,
+            changes=changes,
+            ulids=lambda: kept.ulids,
         )
     finally:
         with CancelScope(shield=True):

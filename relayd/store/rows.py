@@ -63,11 +63,16 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FeedRow(msgspec.Struct, frozen=True, array_like=True):
-    """One event of the feed, in the column order of the feed queries.
+    """One event of the feed, in the column order of `feed_rows`.
 
     Args:
         id: Strictly increasing in commit order; never used twice.
         at_ms: When it happened, wall clock, Unix milliseconds.
+        agent: Which agent's hook brought it; None for others, as are `workspace` and `event`.
+        project: What its project is called now, or was called then if it is of none that is registered.
+        ref: The identifier of what it is about.
+        data: JSON text of an object with more.
+        cost_micros: Millionths of a US dollar.
     """
 
     id: int
@@ -75,12 +80,20 @@ class FeedRow(msgspec.Struct, frozen=True, array_like=True):
     kind: str
     actor: str
     producer: str | None
-    agent: str
+    agent: str | None
     session_id: str | None
-    workspace: str
-    project: str
-    event: str
+    workspace: str | None
+    project: str | None
+    event: str | None
     excerpt: str | None
+    ref: str | None
+    data: str | None
+    subscription: str | None
+    lane: str | None
+    model: str | None
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_micros: int | None
 
 
 class BoundQueue(msgspec.Struct, frozen=True, array_like=True):

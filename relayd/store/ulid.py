@@ -33,12 +33,16 @@ class Ulids:
         self._last = _number(newest) if newest else 0
 
     def stamp(self, now_ms: int) -> Stamp:
-        """Make the next one; its time is `now_ms`, or that of the one before if the clock went back."""
+        """Make the next one, recorded at `now_ms`.
+
+        If the clock went back, only the identifier goes on from the one before: what is recorded after a clock that had
+        been far ahead must not wait until then to be seen.
+        """
         made = (now_ms << _CHANCE_BITS) | (int.from_bytes(os.urandom(10), "big") >> 1)  # room to count up
         if made >> _CHANCE_BITS <= self._last >> _CHANCE_BITS:
             made = self._last + 1
         self._last = made
-        return Stamp(_text(made), made >> _CHANCE_BITS)
+        return Stamp(_text(made), now_ms)
 
 
 def is_prefix(text: str) -> bool:

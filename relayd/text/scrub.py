@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
-from relayd.text.tokens import TOKENS, alone
+from relayd.text.tokens import alone, possible
 
 __all__ = ("LONGEST_START", "MARK", "is_secret_key", "scrub_key", "scrub_text")
 
@@ -66,9 +66,8 @@ def scrub_text(text: str) -> str:
         text = _UNSEEN.sub("\ufffd", text)
     if len(text) < _SHORTEST:
         return text
-    for hint, pattern in TOKENS:
-        if hint in text:
-            text = _compiled(pattern).sub(MARK, text)
+    for shape in possible(text):
+        text = _compiled(shape.pattern).sub(MARK, text)
     plain = text.lower()
     if "bearer" in plain:
         text = _BEARER.sub(rf"\1{MARK}", text)

@@ -57,9 +57,10 @@ def run_on_terminal(home: Path, *, interrupt_at: bytes) -> tuple[int, bytes]:
 
 
 def test_without_a_terminal_it_delivers_and_ends(home: Path):
-    """The events are stored and delivered, and no daemon is left."""
+    """The events are stored and delivered, a decision is in a brief, and no daemon is left."""
     done = run(home)
     assert (done.returncode, done.stderr) == (0, "")
+    assert "- Prices are rounded half to even" in done.stdout.partition("relayctl brief")[2]
     assert "8 events were stored on disk and delivered to the local receiver." in done.stdout
     assert not (home / "relayd.sock").exists()
 

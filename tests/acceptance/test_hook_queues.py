@@ -54,7 +54,7 @@ def test_a_session_that_moves(user: Desk, shop: Path) -> None:
     user.stop_hook(4, "moving", at=other)
     with user.daemon() as daemon:
         assert user.fed(daemon)[-1] == ("moving", "stop", 4)
-        page = daemon.call("GET", "/v1/feed?limit=10")[1]["events"]
+        page = daemon.call("GET", "/v1/feed?limit=10&kind=hook")[1]["events"]
     assert [(event["session_id"], event["project"]) for event in page] == [
         ("moving", "shop"),
         ("moving", "shop"),

@@ -7,7 +7,7 @@ import sys
 
 from tests.bench.row import Row, table
 
-NAMES = ("hooks", "processes", "posts", "enqueue", "flush", "backlog", "idle")
+NAMES = ("hooks", "processes", "posts", "enqueue", "flush", "backlog", "brief", "recall", "gate", "idle")
 
 
 def main(arguments: list[str]) -> int:

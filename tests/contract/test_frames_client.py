@@ -18,6 +18,9 @@ from tests.integration.client.scripted_daemon import serve
 _QUEUE = ("--queue-dir", "/srv/outbox")
 _REPO = ("--repo", "/srv/shop")
 _KEY = "f748ee84"
+_SHOP = ("--project", "shop")
+_DECISION = tuple(f"01KB8Q5S3M7ZV2E4T6R8W0X00{number}" for number in (1, 2, 3))
+_PREFERENCE = "01KB8Q5S3M7ZV2E4T6R8W0X004"
 _SERVER = ("--server-url", "https://memory.example")
 _BINDING = (
     "--producer",
@@ -33,14 +36,24 @@ _BINDING = (
 
 # These print the first answer, and what they found out beside it.
 _WITH_MORE = "unlink", "upstream-set", "upstream"
+# This one gathers the pages itself.
+_WITHOUT_CURSOR = ("history",)
+
+# What every command asks first, what stops a daemon, what programs post, and what `doctor` asks among other things.
+_OF_OTHERS = {"health", "stop", "events", "hooks"}
 
 
 class Case(NamedTuple):
-    """One command line and the frames it exchanges."""
+    """One command line and the frames it exchanges.
+
+    Args:
+        warns: It says something beside what it prints.
+    """
 
     words: tuple[str, ...]
     frames: tuple[str, ...]
     code: int = 0
+    warns: bool = False
     stdin: bytes = b""
     env: dict[str, str] = {}  # noqa: RUF012 -- never changed
 
@@ -81,6 +94,111 @@ CASES = {
     "token": Case(("auth", "set", *_SERVER), ("token",), stdin=b"a-token\n"),
     "token-clear": Case(("auth", "clear", *_SERVER), ("token-clear",)),
     "feed": Case(("feed", "--since", "3"), ("feed",)),
+    "project-add": Case(
+        (
+            "project",
+            "add",
+            "shop",
+            "--repo",
+            "acme/shop",
+            "--stack",
+            "Python 3.12, SQLite",
+            "--check",
+            "make check",
+            "--priority",
+            "2",
+        ),
+        ("project-add",),
+    ),
+    "project-taken": Case(("project", "add", "shop"), ("project-taken",), code=2),
+    "project-set": Case(("project", "set", "shop", "--priority", "1"), ("project-set",)),
+    "project-alias": Case(("project", "alias", "shop", "store"), ("project-alias",)),
+    "project-show": Case(("project", "show", "store"), ("project-show",)),
+    "project-unknown": Case(("project", "show", "shob"), ("project-unknown",), code=2),
+    "projects": Case(("project", "list"), ("projects",)),
+    "project-unalias": Case(("project", "unalias", "shop", "store"), ("project-unalias",)),
+    "project-add-bare": Case(("project", "add", "shops"), ("project-add-bare",)),
+    "decide": Case(
+        (
+            "decide",
+            "Prices are kept in cents.",
+            *_SHOP,
+            "--source",
+            "pr",
+            "--ref",
+            "https://example.org/pr/7",
+            "--ref-text",
+            "#7",
+        ),
+        ("decide",),
+    ),
+    "decide-again": Case(("decide", "Prices are  kept in cents.", *_SHOP), ("decide-again",)),
+    "decide-instead": Case(
+        ("decide", "Prices are kept in tenths of a cent.", *_SHOP, "--supersedes", _DECISION[0]),
+        ("decide-instead",),
+    ),
+    "decide-superseded": Case(
+        ("decide", "Prices are kept as text.", *_SHOP, "--supersedes", _DECISION[0]),
+        ("decide-superseded",),
+        code=2,
+    ),
+    "decide-secret": Case(
+        ("decide", "The key of the mirror is ghp_9fK2mQ7xLw4ZtR1vB8nYc3HdJ6sPgE5aUo0T.", *_SHOP),
+        ("decide-secret",),
+        code=2,
+    ),
+    "edit": Case(("memory", "edit", _DECISION[1], "Prices are kept in tenths of one cent."), ("edit",)),
+    "history": Case(("memory", "history", *_SHOP, "--limit", "10"), ("history",)),
+    "item": Case(("memory", "show", _DECISION[2]), ("item",)),
+    "item-ambiguous": Case(("memory", "show", "01kb8q5s"), ("item-ambiguous",), code=2),
+    "item-unknown": Case(("memory", "show", "01KB8Q5S3M7ZV2E4T6R8W0XZZZ"), ("item-unknown",), code=2),
+    "recall": Case(("recall", "cents", *_SHOP, "--limit", "5", "--explain"), ("recall",)),
+    "recall-nothing": Case(("recall", "cents", "--project", "shops"), ("recall-nothing",), warns=True),
+    "recall-now": Case(("recall", *_SHOP), ("recall-now",)),
+    "prefer": Case(
+        (
+            "prefer",
+            "tests",
+            "Run `make check` before a commit.",
+            "--scope",
+            "project",
+            *_SHOP,
+            "--reason",
+            "Twice a broken build went out.",
+        ),
+        ("prefer",),
+    ),
+    "prefer-lane": Case(
+        ("prefer", "tone", "Short sentences.", "--scope", "lane", "--id", "codex"), ("prefer-lane",)
+    ),
+    "preferences": Case(("prefer", "--list", *_SHOP, "--lane", "codex"), ("preferences",)),
+    "item-preference": Case(("memory", "show", _PREFERENCE), ("item-preference",)),
+    "unprefer": Case(
+        ("unprefer", "tests", "--scope", "project", *_SHOP, "--reason", "The hook does it."), ("unprefer",)
+    ),
+    "brief": Case(("brief", "tenths of a cent", *_SHOP, "--lane", "codex", "--json"), ("brief",), warns=True),
+    "reindex": Case(("memory", "reindex"), ("reindex",)),
+    "forget-decision": Case(
+        ("forget", _DECISION[2], "--reason", "The shop is closed."), ("forget-decision",)
+    ),
+    "purge": Case(("purge", _DECISION[2], "--yes"), ("purge",)),
+    "feed-add": Case(
+        (
+            "feed",
+            "add",
+            "step.usage",
+            *_SHOP,
+            "--dedupe-key",
+            "step-1",
+            "--json",
+            '{"lane":"codex","model":"m-1","tokens_in":1200,"tokens_out":300,"cost_usd":0.0415,"subscription":"team"}',
+        ),
+        ("feed-add",),
+    ),
+    "usage": Case(("usage", *_SHOP), ("usage",)),
+    "feed-project": Case(("feed", *_SHOP, "--kind", "decision.*", "--limit", "10"), ("feed-project",)),
+    "project-rename": Case(("project", "rename", "shop", "bazaar"), ("project-rename",)),
+    "project-remove": Case(("project", "remove", "bazaar", "--yes"), ("project-remove",)),
     # No such directory is here, so the rules cannot be written, and the registration is taken back.
     "link": Case(("link", *_REPO, "--project", "shop"), ("link", "unlink"), code=2),
     "link-unnamed": Case(("link", *_REPO), ("link-unnamed",), code=2),
@@ -114,10 +232,12 @@ def test_a_command_sends_its_frame_and_reads_the_answer(name: str, tmp_path: Pat
     case = CASES[name]
     done, requests = _run(case, tmp_path / "home")
     assert requests == [frame_files.request(frame) for frame in case.frames], done.stderr
-    assert (done.returncode, done.stderr if not case.code else b"") == (case.code, b"")
+    assert (done.returncode, bool(done.stderr)) == (case.code, case.code == 2 or case.warns), done.stderr
     if case.frames[0] in _WITH_MORE:
         printed = json.loads(done.stdout)
         assert printed | frame_files.answer_body(case.frames[0]) == printed
+    elif case.frames[0] in _WITHOUT_CURSOR:
+        assert {**json.loads(done.stdout), "next": None} == frame_files.answer_body(case.frames[0])
     elif case.code == 0 and case.frames[-1] not in ("flush", "discard"):
         assert json.loads(done.stdout) == frame_files.answer_body(case.frames[-1])
     if case.code == 2:
@@ -200,6 +320,6 @@ def test_a_refused_discard_leaves_no_copy(tmp_path: Path) -> None:
 
 
 def test_every_frame_is_used() -> None:
-    """No frame is left that no command exchanges; `stop` is the daemon commands' own."""
+    """No frame is left that no command exchanges, but for what others than one command send."""
     used = {frame for case in CASES.values() for frame in case.frames}
-    assert frame_files.names() == used | {"health", "stop"}
+    assert frame_files.names() == used | _OF_OTHERS

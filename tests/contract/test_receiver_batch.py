@@ -1,6 +1,7 @@
 """The receiver keeps the contract of an ai-memory server's hook routes: docs/receiver.md."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,8 +12,10 @@ from relay_queue.answer import Acknowledged, RefusedWhole, judge
 from relay_queue.binding import bind
 from relay_queue.envelope import parse
 from relay_queue.item import batch_body, ingest_key, item_url
+from relayd.feed import Feed
 from relayd.home import Home
-from relayd.receiver import Feed, Receiver
+from relayd.memory.gate import Gate
+from relayd.receiver import Receiver
 from relayd.store import open_store
 
 SCOPE = "workspace=w&project=p&agent=codex"
@@ -22,7 +25,7 @@ SCOPE = "workspace=w&project=p&agent=codex"
 async def site(tmp_path):
     """A receiver and the feed behind it."""
     async with open_store(Home(tmp_path)) as store:
-        yield Receiver(store, actor="ana"), Feed(store)
+        yield Receiver(store, actor="ana"), Feed(store, Gate(Path(tmp_path, "patterns")))
 
 
 def item(event="stop", session="s-1", key=None, query="", **body):

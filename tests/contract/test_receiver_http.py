@@ -12,9 +12,11 @@ import structlog
 from relayd.api import feed as feed_routes
 from relayd.api import receiver
 from relayd.api.app import App
+from relayd.feed import Feed
 from relayd.home import Home
 from relayd.listen import bind
-from relayd.receiver import Feed, Receiver
+from relayd.memory.gate import Gate
+from relayd.receiver import Receiver
 from relayd.server import Server
 from relayd.store import open_store
 
@@ -54,7 +56,10 @@ async def ask(home, method, target, body=b"", *, length=None, kind="application/
 async def serving(home):
     async with open_store(home) as store:
         services = SimpleNamespace(
-            store=store, receiver=Receiver(store), feed=Feed(store), log=structlog.get_logger()
+            store=store,
+            receiver=Receiver(store),
+            feed=Feed(store, Gate(home.secret_patterns)),
+            log=structlog.get_logger(),
         )
         listener = bind(home)
         server = Server(App(services, [*receiver.routes, *feed_routes.routes]), listener)
@@ -141,7 +146,8 @@ async def test_the_feed_is_read_page_by_page(home):
     assert [event["id"] for event in page["events"]] == [1, 2]
     assert page["next"] == 2
     assert list(page["events"][0]) == [
-        "id", "at", "kind", "actor", "producer", "agent", "session_id", "workspace", "project", "event", "excerpt",
+        "id", "at", "kind", "actor", "producer", "agent", "session_id", "workspace", "project", "event", "excerpt", "ref",
+        "data", "subscription", "lane", "model", "tokens_in", "tokens_out", "cost_micros",
     ]  # fmt: skip
     assert [
         event["id"] for event in json.loads((await ask(home, "GET", "/v1/feed?since=2")).body)["events"]

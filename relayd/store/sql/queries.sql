@@ -31,7 +31,11 @@ INSERT INTO event (
     source_event
 ) VALUES (
     :at_ms, :received_at_ms, 'hook', :ingest_key, :actor, :producer, :agent, :session_id, :workspace, :project,
-    (SELECT id FROM project WHERE slug = :project), :event, :source_event
+    COALESCE(
+        (SELECT id FROM project WHERE slug = :project),
+        (SELECT project_id FROM project_alias WHERE alias = :project)
+    ),
+    :event, :source_event
 );
 
 -- name: newest_event
@@ -52,25 +56,6 @@ ON CONFLICT (session_id) DO UPDATE SET
     project = excluded.project,
     state = excluded.state,
     last_seen_ms = excluded.last_seen_ms;
-
--- name: feed_since
--- Events after a cursor, oldest first.
-SELECT
-    event.id, at_ms, kind, actor, producer, agent, session_id, workspace, project,
-    CASE event WHEN 'other' THEN COALESCE(source_event, event) ELSE event END, excerpt.text
-FROM event LEFT JOIN excerpt ON excerpt.event_id = event.id
-WHERE event.id > :since
-ORDER BY event.id
-LIMIT :limit;
-
--- name: feed_newest
--- The newest events, newest first.
-SELECT
-    event.id, at_ms, kind, actor, producer, agent, session_id, workspace, project,
-    CASE event WHEN 'other' THEN COALESCE(source_event, event) ELSE event END, excerpt.text
-FROM event LEFT JOIN excerpt ON excerpt.event_id = event.id
-ORDER BY event.id DESC
-LIMIT :limit;
 
 -- name: prune_keys
 -- Forget some of the oldest keys that no sender may use any more.

@@ -52,6 +52,8 @@ CREATE INDEX event_by_project ON event (project_id, id);
 
 CREATE INDEX event_by_kind ON event (kind, id);
 
+CREATE INDEX event_by_project_kind ON event (project_id, kind, id);
+
 CREATE UNIQUE INDEX event_by_dedupe_key ON event (kind, COALESCE(project_id, 0), dedupe_key)
 WHERE dedupe_key IS NOT NULL AND kind <> 'hook';
 
@@ -147,6 +149,7 @@ CREATE INDEX project_alias_by_project ON project_alias (project_id);
 -- Decisions, one row a wording, on two time axes; no project means all. Times are wall clock, Unix milliseconds.
 -- True in the world: valid_from_ms to valid_to_ms as the author said, or to ended_ms where something ended it sooner.
 -- Known here: recorded_at_ms, and superseded_at_ms when ended_ms became known.
+-- A later wording of the same decision names the first one in wording_of.
 CREATE TABLE decision (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -165,6 +168,7 @@ CREATE TABLE decision (
     superseded_at_ms INTEGER,
     superseded_by TEXT REFERENCES decision (id),
     reason TEXT,
+    wording_of TEXT,
     CHECK ((ended_ms IS NULL) = (superseded_at_ms IS NULL))
 ) STRICT;
 
@@ -173,6 +177,12 @@ CREATE INDEX decision_by_project ON decision (project_id, seq);
 CREATE INDEX decision_by_digest ON decision (digest);
 
 CREATE INDEX decision_by_successor ON decision (superseded_by) WHERE superseded_by IS NOT NULL;
+
+CREATE INDEX decision_by_beginning ON decision (valid_from_ms);
+
+CREATE INDEX decision_by_end ON decision (valid_to_ms) WHERE valid_to_ms IS NOT NULL;
+
+CREATE INDEX decision_by_ending ON decision (ended_ms) WHERE ended_ms IS NOT NULL;
 
 -- Preferences, one row a value that was set; the newest of a key in its scope counts until superseded_at_ms.
 CREATE TABLE preference (
@@ -188,6 +198,7 @@ CREATE TABLE preference (
     recorded_at_ms INTEGER NOT NULL,
     superseded_at_ms INTEGER,
     superseded_by TEXT REFERENCES preference (id),
+    drop_reason TEXT,
     CHECK ((scope = 'project') = (project_id IS NOT NULL)),
     CHECK ((scope IN ('lane', 'model')) = (scope_id IS NOT NULL))
 ) STRICT;

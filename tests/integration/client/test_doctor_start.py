@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
 ALL = [
     "home",
     "settings",
+    "secret patterns",
     "tokens",
     "daemon",
     "lock",
@@ -157,17 +158,19 @@ def test_a_home_on_a_network_file_system_fails(home: Path, tmp_path: Path) -> No
 )
 def test_settings_that_cannot_be_read_fail_without_a_word_of_them(home: Path, text: bytes, told: str) -> None:
     """No daemon has to be started to know that none would."""
-    (home / "config.toml").write_bytes(text)
-    code, checks = diagnose(home)
-    assert (code, checks["settings"]["detail"]) == (2, f"{home}/config.toml {told}")
+    for name, file in (("settings", "config.toml"), ("secret patterns", "secret-patterns.toml")):
+        (home / file).write_bytes(text)
+        code, checks = diagnose(home)
+        assert (code, checks[name]["detail"]) == (2, f"{home}/{file} {told}")
 
 
 def test_a_pipe_in_the_place_of_a_file_does_not_hang(home: Path) -> None:
     """Nobody writes to it; it is told."""
-    for name in ("config.toml", "credentials.json", "start.lock"):
+    for name in ("config.toml", "secret-patterns.toml", "credentials.json", "start.lock"):
         os.mkfifo(home / name, 0o600)
     checks = diagnose(home)[1]
-    assert [checks[name]["state"] for name in ("settings", "tokens", "start lock")] == ["fail", "fail", "ok"]
+    names = ("settings", "secret patterns", "tokens", "start lock")
+    assert [checks[name]["state"] for name in names] == ["fail", "fail", "fail", "ok"]
 
 
 @pytest.mark.parametrize("name", ["last-start.json", "managed", "relayd.lock", "bin/relay-hook"])

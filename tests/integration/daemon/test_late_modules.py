@@ -57,6 +57,16 @@ def asked(home, project):
     yield "POST", "/v1/queues/flush?all=true", b""
     yield "PUT", "/v1/credentials", b'{"server_url": "http://127.0.0.1:1", "token": "t"}'
     yield "DELETE", "/v1/credentials?server_url=http://127.0.0.1:1", b""
+    yield "POST", "/v1/projects", b'{"slug": "shop"}'
+    yield "PATCH", "/v1/projects/shop", b'{"priority": 1}'
+    yield "GET", f"/v1/projects?directory={project}", b""
+    yield "POST", "/v1/feed", b'{"kind": "deploy.done", "data": {"n": 1.5}, "project": "shop"}'
+    yield "POST", "/v1/feed", b'{"kind": "step.usage"}'
+    yield "GET", "/v1/feed?project=shop&kind=deploy.*&from=2026-03-03T10:00:00Z", b""
+    yield "GET", "/v1/usage", b""
+    yield "GET", "/v1/projects/Shop", b""
+    yield "POST", "/v1/projects/shop/rename", b'{"slug": "store"}'
+    yield "PUT", "/v1/projects/store/aliases/webshop", b""
     for target in ("health", "status", "feed", "queues", "held", "credentials", "links", "upstream", "hooks"):
         yield "GET", f"/v1/{target}", b""
     yield "GET", "/nothing", b""

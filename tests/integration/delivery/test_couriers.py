@@ -75,7 +75,7 @@ async def test_delivers_to_the_local_receiver(tmp_path: Path) -> None:
         queue = await home.queue("local", mode="auto")
         await home.enqueue(queue, spread(5, 2))
         await home.drained(queue)
-        rows = await home.store.newest(limit=10)
+        rows = await home.store.feed.newest(limit=10)
         assert [(row.actor, row.producer) for row in rows] == [("me", "tester")] * 5
 
 
@@ -348,7 +348,7 @@ async def test_a_feed_that_takes_nothing_loses_and_doubles_nothing(tmp_path: Pat
             _hidden(home.home)
             await home.drained(queue)
         assert failed.label == "transport"
-        assert [row.session_id for row in await home.store.newest(limit=10)] == ["s-0", "s-1", "s-0"]
+        assert [row.session_id for row in await home.store.feed.newest(limit=10)] == ["s-0", "s-1", "s-0"]
 
 
 async def test_credentials_that_cannot_be_read_are_told_of_and_stop_no_delivery(tmp_path: Path) -> None:

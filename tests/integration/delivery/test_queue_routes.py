@@ -190,7 +190,7 @@ async def test_events_come_one_by_one_or_in_an_array(tmp_path: Path) -> None:
             "stored"
         ] == 2
         await client.home.drained(client.home.registry.places.default)
-        assert len(await client.home.store.newest(limit=10)) == 5
+        assert len(await client.home.store.feed.newest(limit=10)) == 5
         for name, code in (("no-such", 404), ("..", 404), ("a%2Fb", 404)):
             assert (await client.ask("POST", f"/v1/events?queue={name}", event(9)))[0] == code
 

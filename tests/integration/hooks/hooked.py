@@ -13,6 +13,7 @@ import httpx
 
 from relay_queue.limits import LIMITS
 from relayd.api.app import App, all_routes
+from relayd.feed.page import FeedEvent
 from relayd.home import Home
 from relayd.listen import bind
 from relayd.server import Server
@@ -125,8 +126,12 @@ class Hooked(NamedTuple):
         """Session, event and excerpt of all that arrived in the feed, once these queues hold nothing."""
         for name in queues:
             await self.parts.drained(self.queue(name))
+        return [(event.session_id, event.event or "", event.excerpt) for event in await self.of_hooks()]
+
+    async def of_hooks(self) -> list[FeedEvent]:
+        """What hooks brought into the feed, oldest first."""
         events = (await self.parts.feed.page(since=0, limit=1000)).events
-        return [(event.session_id, event.event, event.excerpt) for event in events]
+        return [event for event in events if event.kind == "hook"]
 
 
 @asynccontextmanager

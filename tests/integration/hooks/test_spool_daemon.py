@@ -46,7 +46,7 @@ def sessions(daemon: stage.Daemon) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     since = 0
     while True:
-        _, page = daemon.call("GET", f"/v1/feed?since={since}&limit=1000")
+        _, page = daemon.call("GET", f"/v1/feed?since={since}&limit=1000&kind=hook")
         if not page["events"]:
             return found
         since = page["next"]

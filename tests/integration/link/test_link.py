@@ -255,3 +255,26 @@ def test_the_project_of_a_directory_can_be_asked_for(tmp_path: Path) -> None:
             for at in (shop / "src", tmp_path)
         ]
     assert [(status, answer["project"]) for status, answer in asked] == [(200, "shop"), (200, None)]
+
+
+def test_a_repository_of_a_renamed_project(desk: Desk) -> None:
+    """What its rules say still names it: linking again changes nothing, and with the new name it writes that."""
+    shop = repository(desk.path / "shop")
+    desk.relayctl("link", at=shop)
+    assert desk.relayctl("project", "rename", "shop", "store")[0] == 0
+    assert desk.links() == {str(shop): "store"}
+    code, again, told = desk.relayctl("link", at=shop)
+    assert (code, again["project"], again["changed"], again["rules_written"]) == (0, "store", False, False), (
+        told
+    )
+    assert (
+        "an alias"
+        in {check["name"]: check["detail"] for check in desk.relayctl("doctor", at=shop)[1]["checks"]}[
+            "project"
+        ]
+    )
+    assert desk.relayctl("link", "--project", "shop", at=shop)[1]["rules_written"]
+    assert json.loads((shop / ".relay/rules.json").read_text())["project"] == "store"
+    (shop / ".relay/rules.json").write_text(RULES)
+    assert desk.relayctl("unlink", at=shop)[1]["left"] is None
+    assert not (shop / ".relay").exists()

@@ -53,6 +53,22 @@ def test_a_file_that_says_the_same_is_left_as_it_is(root: Path, rules: Path, tex
     assert rules.read_text() == text
 
 
+def test_an_alias_of_the_project_is_its_name_too(root: Path, rules: Path) -> None:
+    """A file that says the old name of a renamed project stays, unless a name was asked for, and goes with the link."""
+    text = '{"version": 1, "project": "store"}'
+    rules.write_text(text)
+    names = {"store"}
+    assert not write_rules(str(root), "shop", renames=False, force=False, aliases=lambda: names)
+    assert rules.read_text() == text
+    assert "not linked here" in remove_rules(str(root), None, aliases=lambda: names)
+    assert remove_rules(str(root), "shop", aliases=lambda: names) == ""
+    assert not rules.exists()
+    rules.parent.mkdir()
+    rules.write_text(text)
+    assert write_rules(str(root), "shop", renames=True, force=False, aliases=lambda: names)
+    assert json.loads(rules.read_text())["project"] == "shop"
+
+
 def test_another_project_is_changed_only_if_that_was_asked_for(root: Path, rules: Path) -> None:
     """Other members and the file's rights stay."""
     text = '{"note": "é", "version": 1, "project": "till"}'

@@ -7,10 +7,23 @@ import pytest
 
 import relayd.store
 from relay_queue.sqlite.named import load, load_migrations
+from relayd.store.feed_rows import UsageRow
 from relayd.store.judge import Claim, Session
 from relayd.store.rows import BoundQueue, FeedRow
 
 QUERIES = load("relayd.store")
+USAGE = {
+    "kind": "",
+    "from_ms": 0,
+    "to_ms": 1,
+    "by_subscription": 1,
+    "by_lane": 1,
+    "by_model": 1,
+    "project_id": 1,
+}
+# What a query makes for itself: at most as much as was asked for.
+MADE = ("SCAN CONSTANT ROW", "SCAN asked", "SCAN wanted", "SCAN found", "SCAN narrowed")
+FEED = sorted(name for name in QUERIES if name.startswith("feed_"))
 
 
 @pytest.fixture
@@ -71,11 +84,11 @@ def test_every_table_is_strict(migrated):
 
 @pytest.mark.parametrize(
     ("query", "row"),
-    [("feed_since", FeedRow), ("feed_newest", FeedRow), ("queues", BoundQueue), ("known_sessions", Session)],
+    [("feed_rows", FeedRow), ("usage", UsageRow), ("queues", BoundQueue), ("known_sessions", Session)],
 )
 def test_rows_have_the_columns_of_their_queries(migrated, query, row):
     """A record has as many fields as its query has columns."""
-    parameters = {"since": 0, "limit": 1, "session_ids": "[]"}
+    parameters = {"session_ids": "[]", "ids": "[]", **USAGE}
     assert len(migrated.execute(QUERIES[query], parameters).description) == len(row.__struct_fields__)
 
 
@@ -96,9 +109,7 @@ def test_no_id_of_the_feed_is_used_twice(migrated):
     assert migrated.execute(insert).lastrowid > first
 
 
-@pytest.mark.parametrize(
-    "query", ["known_sessions", "claimed_keys", "feed_since", "feed_newest", "prune_keys", "prune_excerpts"]
-)
+@pytest.mark.parametrize("query", ["known_sessions", "claimed_keys", *FEED, "prune_keys", "prune_excerpts"])
 def test_no_query_reads_a_whole_table(migrated, query):
     """Frequent queries find their rows by index, or stop at their limit."""
     parameters = {
@@ -108,12 +119,26 @@ def test_no_query_reads_a_whole_table(migrated, query):
         "limit": 1,
         "before_ms": 0,
         "slice": 1,
+        "ids": "[]",
+        "kinds": "[]",
+        "project_id": 1,
+        "from_ms": 0,
     }
     plan = [detail for *_, detail in migrated.execute(f"EXPLAIN QUERY PLAN {QUERIES[query]}", parameters)]
     bounded = (
-        ("SCAN json_each", "SCAN event", "SCAN ingest_key", "SCAN excerpt")
+        ("SCAN json_each", "SCAN event", "SCAN ingest_key", "SCAN excerpt", *MADE)
         if "LIMIT" in QUERIES[query]
         else ("SCAN json_each",)
     )
     assert all(not line.startswith("SCAN") or line.startswith(bounded) for line in plan), plan
     assert not any("TEMP B-TREE" in line and "ORDER BY" in line for line in plan), plan
+
+
+@pytest.mark.parametrize("query", [name for name in FEED if "_of_" in name] + ["usage", "usage_of_project"])
+def test_a_part_of_the_feed_is_found_by_index(migrated, query):
+    """Whoever asks for a project or for kinds reads no event of others."""
+    parameters = {**USAGE, "kinds": "[]", "since": 0, "limit": 1}
+    plan = [detail for *_, detail in migrated.execute(f"EXPLAIN QUERY PLAN {QUERIES[query]}", parameters)]
+    reading = [line for line in plan if " event " in line]
+    assert reading
+    assert all("INDEX event_by_" in line for line in reading), plan

@@ -85,7 +85,7 @@ async def test_the_file_is_ours_and_private(home):
         assert home.database.stat().st_mode & 0o777 == 0o600
         async with look(home) as connection:
             assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-            assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (3,)
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
@@ -93,7 +93,7 @@ async def test_event_key_excerpt_and_session_are_one_commit(home):
     """What is stored of an arrival is there in all tables once it is acknowledged."""
     async with open_store(home) as store:
         assert await store.admit([ARRIVAL]) == ["stored"]
-        (row,) = await store.since(0, limit=10)
+        (row,) = await store.feed.since(0, limit=10)
         assert (row.at_ms, row.kind, row.actor, row.producer, row.agent) == (
             1_000,
             "hook",
@@ -128,7 +128,7 @@ async def test_keys_and_sessions_are_known_after_a_restart(home):
     async with open_store(home) as store:
         other = msgspec.structs.replace(ARRIVAL, agent="grok", ingest_key="k-3")
         assert await store.admit([ARRIVAL, end, other]) == ["replayed", "ignored_end", "dropped_collision"]
-        assert len(await store.since(0, limit=10)) == 2
+        assert len(await store.feed.since(0, limit=10)) == 2
 
 
 async def test_a_batch_that_fails_leaves_nothing(home):
@@ -184,7 +184,7 @@ async def test_excerpts_belong_to_their_events(home):
     async with open_store(home) as store:
         batch = [arrival(n, excerpt=f"text {n}" if n % 2 else None) for n in range(6)]
         await store.admit([batch[0], batch[0], *batch[1:]])
-        assert [row.excerpt for row in await store.since(0, limit=10)] == [
+        assert [row.excerpt for row in await store.feed.since(0, limit=10)] == [
             None,
             "text 1",
             None,
@@ -199,11 +199,11 @@ async def test_pages_of_the_feed(home):
     async with open_store(home) as store:
         for n in range(7):
             await store.admit([arrival(n)])
-        ids = [row.id for row in await store.since(0, limit=100)]
+        ids = [row.id for row in await store.feed.since(0, limit=100)]
         assert ids == sorted(set(ids))
-        assert [row.id for row in await store.since(ids[2], limit=2)] == ids[3:5]
-        assert [row.id for row in await store.newest(limit=3)] == ids[-3:]
-        assert await store.since(ids[-1], limit=5) == []
+        assert [row.id for row in await store.feed.since(ids[2], limit=2)] == ids[3:5]
+        assert [row.id for row in await store.feed.newest(limit=3)] == ids[-3:]
+        assert await store.feed.since(ids[-1], limit=5) == []
 
 
 async def test_an_unknown_event_shows_the_name_its_producer_gave(home):
@@ -212,7 +212,7 @@ async def test_an_unknown_event_shows_the_name_its_producer_gave(home):
         await store.admit(
             [arrival(1, event="other", source_event="deploy"), arrival(2, event="other", source_event=None)]
         )
-        assert [row.event for row in await store.since(0, limit=10)] == ["deploy", "other"]
+        assert [row.event for row in await store.feed.since(0, limit=10)] == ["deploy", "other"]
 
 
 async def test_keys_are_kept_for_31_days_and_excerpts_for_30(home):
@@ -230,7 +230,7 @@ async def test_keys_are_kept_for_31_days_and_excerpts_for_30(home):
         ticks.advance(1)
         assert await store.prune() == Pruned(keys=2, excerpts=0, sessions=0)
         assert await store.admit([arrival(1)]) == ["stored"]
-        rows = await store.since(0, limit=10)
+        rows = await store.feed.since(0, limit=10)
         assert [(row.session_id, row.excerpt) for row in rows] == [
             ("s-1", None),
             ("s-2", None),
@@ -292,7 +292,7 @@ async def test_turned_off_excerpts_go_at_the_next_pruning(home):
     async with open_store(home, excerpts=False) as store:
         assert not store.excerpts
         assert await store.prune() == Pruned(keys=0, excerpts=1, sessions=0)
-        assert [row.excerpt for row in await store.since(0, limit=10)] == [None]
+        assert [row.excerpt for row in await store.feed.since(0, limit=10)] == [None]
         assert await store.admit([ARRIVAL]) == ["replayed"]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from relayctl.cli.queue_tables import queues_table
-from relayctl.cli.table import columns, pairs, plain
+from relayctl.cli.table import columns, pairs, plain, steady
 from relayctl.cli.words import brief_id, count, delivery, due, failure, local_time, size, span
 
 
@@ -136,3 +136,20 @@ def test_states_are_said_in_the_words_of_the_commands() -> None:
 def test_instants_are_local() -> None:
     """The user's zone, not UTC, decides which day it was."""
     assert local_time("2026-03-03T18:20:00.250Z") == "03-04 00:05:00"
+
+
+def test_a_growing_table_keeps_its_columns() -> None:
+    """Cells are cut or filled to widths that are fixed beforehand; the last one gets what is left of the terminal."""
+    line = steady(("id", "kind", "text"), (3, 5))
+    assert [line(("ID", "KIND", "TEXT")), line((1, "a.b", "x" * 40)), line((1234, "abcdef", ""))] == [
+        "ID   KIND   TEXT",
+        f"1    a.b    {'x' * 27}…",
+        "12…  abcd…",
+    ]
+
+
+def test_a_growing_table_leaves_spare_columns_out() -> None:
+    """One after the other, where the last could not be read; a row cannot drive the terminal."""
+    line = steady(("id", "who", "where", "text"), (3, 8, 8), spare=("where", "who"))
+    assert line((1, "me", "here", "a\x1b[31m\nb")) == "1    me        a\ufffd[31m b"
+    assert steady(("a", "b"), (60,))(("x", "y" * 9)).endswith("yyyyyyy…")

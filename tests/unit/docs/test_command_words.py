@@ -45,6 +45,12 @@ def options_of(command: click.Command) -> set[str]:
     return {name for option in command.get_params(context) for name in (*option.opts, *option.secondary_opts)}
 
 
+def takes_value(command: click.Command, name: str) -> bool:
+    """Tell whether an option of a command is followed by a value."""
+    options = (one for one in command.params if isinstance(one, click.Option) and name in one.opts)
+    return any(not option.is_flag and not option.count for option in options)
+
+
 def all_options(command: click.Command) -> set[str]:
     """Give the spellings of the options of a command and of all below it."""
     found = options_of(command)
@@ -62,11 +68,15 @@ def unknown(words: list[str]) -> str | None:
     A line may end before its command is whole, name any command as COMMAND, and several as `start|stop`.
     """
     commands: list[click.Command] = [relayctl]
+    is_value = False
     for word in words:
-        if word.startswith("-") and word != _STDIN:
+        if is_value:
+            is_value = False
+        elif word.startswith("-") and word != _STDIN:
             name = word.partition("=")[0].rstrip(".,:")
             if not any(name in options_of(command) | {"-h", "--help"} for command in commands):
                 return word
+            is_value = "=" not in word and any(takes_value(command, name) for command in commands)
         elif isinstance(commands[0], click.Group):
             if word == _ANY:
                 return None
@@ -106,6 +116,8 @@ def test_every_option_in_a_sentence_is_one(path: Path) -> None:
         ("   ```sh\n   x | relayctl --no-demon status\n   ```\n", "--no-demon"),
         ("| `relayctl daemon start\\|stopp` |", "start\\|stopp"),
         ("say `relayctl queue held`, `relayctl --no-daemon COMMAND`, `relayctl doctor`; `relayctl` is", None),
+        ("    relayctl feed --kind add ad\n", "ad"),
+        ("    relayctl feed --limit 3 add note\n", None),
         ("    relayctl queue list      # for each: relayctl flush --all --queue-dir DIR\n", None),
     ],
 )

@@ -25,6 +25,7 @@ SELECT project, min(linked_at_ms), min(linked_at_ms) FROM link GROUP BY project 
 -- Decisions, one row a wording, on two time axes; no project means all. Times are wall clock, Unix milliseconds.
 -- True in the world: valid_from_ms to valid_to_ms as the author said, or to ended_ms where something ended it sooner.
 -- Known here: recorded_at_ms, and superseded_at_ms when ended_ms became known.
+-- A later wording of the same decision names the first one in wording_of.
 CREATE TABLE decision (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -43,6 +44,7 @@ CREATE TABLE decision (
     superseded_at_ms INTEGER,
     superseded_by TEXT REFERENCES decision (id),
     reason TEXT,
+    wording_of TEXT,
     CHECK ((ended_ms IS NULL) = (superseded_at_ms IS NULL))
 ) STRICT;
 
@@ -51,6 +53,12 @@ CREATE INDEX decision_by_project ON decision (project_id, seq);
 CREATE INDEX decision_by_digest ON decision (digest);
 
 CREATE INDEX decision_by_successor ON decision (superseded_by) WHERE superseded_by IS NOT NULL;
+
+CREATE INDEX decision_by_beginning ON decision (valid_from_ms);
+
+CREATE INDEX decision_by_end ON decision (valid_to_ms) WHERE valid_to_ms IS NOT NULL;
+
+CREATE INDEX decision_by_ending ON decision (ended_ms) WHERE ended_ms IS NOT NULL;
 
 -- Preferences, one row a value that was set; the newest of a key in its scope counts until superseded_at_ms.
 CREATE TABLE preference (
@@ -66,6 +74,7 @@ CREATE TABLE preference (
     recorded_at_ms INTEGER NOT NULL,
     superseded_at_ms INTEGER,
     superseded_by TEXT REFERENCES preference (id),
+    drop_reason TEXT,
     CHECK ((scope = 'project') = (project_id IS NOT NULL)),
     CHECK ((scope IN ('lane', 'model')) = (scope_id IS NOT NULL))
 ) STRICT;
@@ -106,6 +115,10 @@ CREATE TABLE event_of_any_kind (
     cost_micros INTEGER
 ) STRICT;
 
+-- Ids go on where they were, even if the newest events are gone.
+INSERT INTO sqlite_sequence (name, seq)
+SELECT 'event_of_any_kind', seq FROM sqlite_sequence WHERE name = 'event';
+
 INSERT INTO event_of_any_kind (
     id, at_ms, received_at_ms, kind, dedupe_key, actor, producer, agent, session_id, workspace, project, project_id,
     event, source_event, tokens_in, tokens_out, cost_micros
@@ -123,6 +136,8 @@ ALTER TABLE event_of_any_kind RENAME TO event;
 CREATE INDEX event_by_project ON event (project_id, id);
 
 CREATE INDEX event_by_kind ON event (kind, id);
+
+CREATE INDEX event_by_project_kind ON event (project_id, kind, id);
 
 CREATE UNIQUE INDEX event_by_dedupe_key ON event (kind, COALESCE(project_id, 0), dedupe_key)
 WHERE dedupe_key IS NOT NULL AND kind <> 'hook';

@@ -1,0 +1,226 @@
+"""`relayctl prefer` and `unprefer`: how someone likes things done, and where that counts."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from relayctl.cli.options import json_option
+from relayctl.cli.scope import moment_options, where
+from relayctl.cli.show import show, warn
+from relayctl.client import Client
+from relayctl.errors import Refused
+
+__all__ = ("prefer", "unprefer")
+
+_SCOPES = ("global", "project", "lane", "model")
+_SAY = "say where it counts: --scope global, project, lane or model"
+
+Command = Callable[..., Any]
+
+
+def _scope_options(command: Command) -> Command:
+    """Let be said where a preference counts; the command gets `scope`, `scope_id` and `project`."""
+    options = (
+        click.option("--scope", type=click.Choice(_SCOPES), help="Where it counts.  [default: project]"),
+        click.option("--id", "scope_id", metavar="X", help="Which project, lane or model of that scope."),
+        click.option("--project", metavar="SLUG", help="Project.  [default: that of this directory]"),
+        click.option("--author", metavar="NAME", help="Who says so.  [default: you]"),
+    )
+    return functools.reduce(lambda made, option: option(made), reversed(options), command)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  relayctl prefer test_runner vitest
+      in the project of this directory
+  relayctl prefer pull_requests small --scope global --reason "easier to read"
+  relayctl prefer migrations never --scope lane --id grok
+  relayctl prefer --lane grok
+      what counts here in that lane
+  relayctl prefer --history
+
+\b
+What counts, by key:
+  a model's over a lane's over a project's over a global one; a lane's and a
+  model's only where one is named
+"""
+)
+@click.argument("key", metavar="[KEY VALUE]", required=False)
+@click.argument("value", metavar="", required=False)
+@_scope_options
+@click.option("--reason", metavar="TEXT", help="Why.")
+@click.option("--list", "listed", is_flag=True, help="List what counts here; so does no KEY.")
+@click.option("--history", is_flag=True, help="List also what counts no more, the newest first.")
+@click.option("--lane", metavar="CLI", help="In a list: also what counts in this lane, such as codex.")
+@click.option("--model", metavar="ID", help="In a list: also what counts for this model.")
+@moment_options
+@json_option
+@click.pass_obj
+def prefer(
+    client: Client,
+    *,
+    key: str | None,
+    value: str | None,
+    listed: bool,
+    history: bool,
+    as_json: bool,
+    **said: str | None,
+) -> None:
+    """Set a preference, or list those that count here.
+
+    KEY is one topic without blanks, VALUE what is wanted, at most 4 KiB. What was set before stays in the history; the
+    same value for the same reason changes nothing.
+    """
+    asked = {name: said.pop(name) for name in ("lane", "model", "as_of", "known_at")}
+    if key is None or listed or history:
+        if key is not None or any(said[name] for name in ("scope", "scope_id", "reason", "author")):
+            alone = "a list takes --project, --lane, --model, --as-of and --known-at"
+            raise click.UsageError(alone, click.get_current_context())
+        _list(client, {**where(said["project"]), **asked}, history=history, as_json=as_json)
+        return
+    if value is None:
+        missing = "VALUE is missing"
+        raise click.UsageError(missing, click.get_current_context())
+    if any(asked.values()):
+        only = "--lane, --model, --as-of and --known-at are for a list; --scope says where it counts"
+        raise click.UsageError(only, click.get_current_context())
+    order = {"key": key, "value": value, **_order(**said)}
+    done = _with_hint(lambda: client.ask("PUT", "/v1/preferences", None, order, again=True))
+    show(done, _set, as_json=as_json)
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  relayctl unprefer test_runner
+  relayctl unprefer migrations --scope lane --id grok --reason "it learnt"
+"""
+)
+@click.argument("key", metavar="KEY")
+@_scope_options
+@click.option("--reason", metavar="TEXT", help="Why.")
+@json_option
+@click.pass_obj
+def unprefer(client: Client, *, key: str, as_json: bool, **said: str | None) -> None:
+    """Drop a preference: it counts no more, and that of a wider scope does again.
+
+    It stays in the history.
+    """
+    query = {"key": key, **_order(**said)}
+    done = _with_hint(lambda: client.ask("DELETE", "/v1/preferences", query, again=False))
+    show(done, _dropped, as_json=as_json)
+
+
+def _order(
+    *, scope: str | None, scope_id: str | None, project: str | None, reason: str | None, author: str | None
+) -> dict[str, Any]:
+    """Say where it counts as the daemon takes it.
+
+    Raises:
+        click.UsageError: Options contradict each other, or one is missing.
+    """
+    meant = scope or "project"
+    if meant in {"lane", "model"} and scope_id is None:
+        needed = f"--scope {meant} needs --id"
+        raise click.UsageError(needed, click.get_current_context())
+    if scope is None and scope_id is not None:
+        raise click.UsageError(_SAY, click.get_current_context())
+    if meant != "project" and project is not None:
+        excluded = f"--scope {meant} excludes --project"
+        raise click.UsageError(excluded, click.get_current_context())
+    if meant == "global" and scope_id is not None:
+        alone = "--scope global excludes --id"
+        raise click.UsageError(alone, click.get_current_context())
+    if meant == "project" and None not in {scope_id, project} and scope_id != project:
+        two = "--id and --project name different projects"
+        raise click.UsageError(two, click.get_current_context())
+    placed = where(project or scope_id) if meant == "project" else {"id": scope_id}
+    told = {"scope": meant, **placed, "reason": reason, "author": author}
+    return {name: one for name, one in told.items() if one is not None}
+
+
+def _with_hint(ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Ask, and say what to do where the usual hint would not help."""
+    try:
+        return ask()
+    except Refused as refused:
+        if refused.code == "scope_needed":
+            refused.hint = f"{_SAY}; --project names a project"
+        elif refused.code == "unknown_item":
+            refused.hint = "no such key is set in that scope; `relayctl prefer --list` shows what counts here"
+        raise
+
+
+def _list(client: Client, query: dict[str, str | None], *, history: bool, as_json: bool) -> None:
+    if history:
+        query["history"] = "true"
+    answer = client.ask("GET", "/v1/preferences", query, again=True)
+    if answer["project"] is None:
+        warn("this directory is of no project: only what is for all projects is shown")
+    show(answer, _history if history else _table, as_json=as_json)
+
+
+def _table(answer: dict[str, Any]) -> str:
+    from relayctl.cli.table import columns
+
+    return columns(
+        ("key", "value", "from", "reason"),
+        [(one["key"], one["value"], _scope(one), one["reason"] or "") for one in answer["preferences"]],
+        empty="nothing is preferred here: `relayctl prefer KEY VALUE` sets something",
+        spare=("from",),
+    )
+
+
+def _history(answer: dict[str, Any]) -> str:
+    from relayctl.cli.short_ids import shown_chars
+    from relayctl.cli.table import columns
+    from relayctl.cli.words import local_time
+
+    rows = answer["preferences"]
+    chars = shown_chars(one["id"] for one in rows)
+    return columns(
+        ("id", "set", "key", "from", "state", "value"),
+        [
+            (
+                one["id"][:chars],
+                local_time(one["recorded_at"]),
+                one["key"],
+                _scope(one),
+                _state(one, chars),
+                one["value"],
+            )
+            for one in rows
+        ],
+        empty="nothing was ever preferred here",
+        spare=("set", "from"),
+    )
+
+
+def _scope(one: dict[str, Any]) -> str:
+    return one["scope"] if one["scope_id"] is None else f"{one['scope']} {one['scope_id']}"
+
+
+def _state(one: dict[str, Any], chars: int) -> str:
+    if one["superseded_at"] is None:
+        return "counts"
+    return f"-> {one['superseded_by'][:chars]}" if one["superseded_by"] else "dropped"
+
+
+def _set(done: dict[str, Any]) -> str:
+    from relayctl.cli.table import plain
+
+    told = f"{plain(done['key'])} for {plain(_scope(done))}"
+    if not done["created"]:
+        return f"{told} is just that already; nothing was written"
+    return f"set {told}: {done['id']}" + (f"\nin place of {done['replaced']}" if done["replaced"] else "")
+
+
+def _dropped(done: dict[str, Any]) -> str:
+    from relayctl.cli.table import plain
+
+    return f"dropped {plain(done['key'])} for {plain(_scope(done))}: {done['id']}"

@@ -1,0 +1,301 @@
+"""`relayctl project`: what the memory is divided by."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import click
+
+from relayctl.cli.options import json_option
+from relayctl.cli.scope import where
+from relayctl.cli.show import show, warn
+from relayctl.cli.stdin import read_stdin
+from relayctl.client import Client
+from relayctl.errors import PathRefused
+from relayctl.home import absolute
+
+__all__ = ("project",)
+
+_MAX_SUMMARY_BYTES = 8_000
+_SUMMARY = "--summary-file"
+
+Command = Callable[..., Any]
+
+
+@click.group()
+def project() -> None:
+    """Name projects, say what they are, and show them.
+
+    A project has a slug, which may change, and any number of other names: aliases. Whatever takes --project takes both.
+    """
+
+
+def _said(command: Command) -> Command:
+    """Let all be said that can be said of a project; the command gets `said`, members of a request."""
+
+    @click.option("--repo", metavar="OWNER/NAME", help="Where it is hosted, for people and agents to read.")
+    @click.option("--root", "roots", metavar="DIR", multiple=True, help="Link a directory to it; repeatable.")
+    @click.option("--stack", metavar="TEXT", help="What it is built with, on one line.")
+    @click.option("--check", "check_command", metavar="COMMAND", help="What checks it, such as `make check`.")
+    @click.option("--priority", type=click.IntRange(1, 5), metavar="1..5", help="1 is the highest.")
+    @click.option(_SUMMARY, "summary", metavar="FILE", help="File with its summary; - is standard input.")
+    @_author
+    @functools.wraps(command)
+    def saying(
+        *words: object, roots: tuple[str, ...], summary: str | None, author: str | None, **options: object
+    ) -> object:
+        names = ("repo", "stack", "check_command", "priority")
+        said = {name: options.pop(name) for name in names} | {"author": author}
+        if summary is not None:
+            said["summary"] = _summary(summary)
+        said["roots"] = [os.path.realpath(absolute(root, "--root")) for root in roots] or None
+        given = {name: value for name, value in said.items() if value is not None}
+        return command(*words, said=given, **options)
+
+    return saying
+
+
+def _author(command: Command) -> Command:
+    return click.option("--author", metavar="NAME", help="Who says so.  [default: you]")(command)
+
+
+_slug = click.argument("slug", metavar="SLUG")
+
+
+@project.command(
+    epilog="""\b
+Examples:
+  relayctl project add shop --root . --check "make check"
+  relayctl project add shop --repo acme/shop --summary-file SUMMARY.md
+"""
+)
+@_slug
+@_said
+@json_option
+@click.pass_obj
+def add(client: Client, *, slug: str, said: dict[str, Any], as_json: bool) -> None:
+    """Make a project.
+
+    A --root is registered on this machine as `relayctl link` does it, with its whole repository, but no file is
+    written into it; so hooks capture there only once `relayctl link` was run.
+    """
+    show(
+        client.ask("POST", "/v1/projects", None, {"slug": slug, **said}, again=False), _table, as_json=as_json
+    )
+
+
+@project.command(
+    "set",
+    epilog="""\b
+Examples:
+  relayctl project set shop --priority 1 --stack "Python, SQLite"
+  relayctl project set shop --repo ""           says no more where it is
+  git log -5 --format=%s | relayctl project set shop --summary-file -
+""",
+)
+@_slug
+@_said
+@json_option
+@click.pass_obj
+def change(client: Client, *, slug: str, said: dict[str, Any], as_json: bool) -> None:
+    """Say something else of a project.
+
+    What is not given stays; an empty text unsets a field, and further roots are added.
+    """
+    show(client.ask("PATCH", _path(slug), None, said, again=True), _table, as_json=as_json)
+
+
+@project.command("show", epilog="\b\nExamples:\n  relayctl project show\n  relayctl project show shop --json")
+@click.argument("slug", metavar="[SLUG]", required=False)
+@json_option
+@click.pass_obj
+def show_one(client: Client, *, slug: str | None, as_json: bool) -> None:
+    """Show a project.
+
+    Without a name it is the one that commands in this directory are about.
+    """
+    show(client.ask("GET", _path(slug or _here(client)), again=True), _table, as_json=as_json)
+
+
+@project.command("list", epilog="\b\nExample:\n  relayctl project list")
+@json_option
+@click.pass_obj
+def list_all(client: Client, *, as_json: bool) -> None:
+    """List projects: by priority, then by name."""
+    show(client.ask("GET", "/v1/projects", again=True), _list, as_json=as_json)
+
+
+@project.command(epilog="\b\nExample:\n  relayctl project rename shop store")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@_author
+@json_option
+@click.pass_obj
+def rename(client: Client, *, old: str, new: str, author: str | None, as_json: bool) -> None:
+    """Give a project another slug; the old one stays as an alias.
+
+    Its memory and its links go with it. Sessions of hooks stay in the queue they began in; new ones go to a queue of the
+    new name.
+    """
+    order = {"slug": new, "author": author}
+    show(client.ask("POST", f"{_path(old)}/rename", None, order, again=True), _table, as_json=as_json)
+
+
+@project.command(epilog="\b\nExample:\n  relayctl project alias shop webshop")
+@_slug
+@click.argument("alias", metavar="ALIAS")
+@_author
+@json_option
+@click.pass_obj
+def alias(client: Client, *, slug: str, alias: str, author: str | None, as_json: bool) -> None:
+    """Give a project a further name."""
+    show(client.ask("PUT", _alias_path(slug, alias), {"author": author}, again=True), _table, as_json=as_json)
+
+
+@project.command(epilog="\b\nExample:\n  relayctl project unalias shop webshop")
+@_slug
+@click.argument("alias", metavar="ALIAS")
+@_author
+@json_option
+@click.pass_obj
+def unalias(client: Client, *, slug: str, alias: str, author: str | None, as_json: bool) -> None:
+    """Take a further name away.
+
+    It may be given to another project then.
+    """
+    answer = client.ask("DELETE", _alias_path(slug, alias), {"author": author}, again=True)
+    show(answer, _table, as_json=as_json)
+
+
+@project.command(epilog="\b\nExamples:\n  relayctl project remove shop\n  relayctl project remove shop --yes")
+@_slug
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_author
+@json_option
+@click.pass_obj
+def remove(client: Client, *, slug: str, yes: bool, author: str | None, as_json: bool) -> None:
+    """Remove a project with its memory.
+
+    Its decisions, preferences, aliases and links go. Not even its history stays, and free space in the database is overwritten. What hooks captured stays in the feed,
+    where it belongs to no project any more. A project of the same name that is made later has nothing of it.
+    """
+    if not yes:
+        _ask_first(client.ask("GET", _path(slug), again=True))
+    show(client.ask("DELETE", _path(slug), {"author": author}, again=False), _removed, as_json=as_json)
+
+
+def _path(name: str) -> str:
+    return f"/v1/projects/{quote(name, safe='')}"
+
+
+def _alias_path(name: str, alias: str) -> str:
+    return f"{_path(name)}/aliases/{quote(alias, safe='')}"
+
+
+def _here(client: Client) -> str:
+    """Name the project that a command in this directory is about."""
+    told = client.ask("GET", "/v1/projects", where(None), again=True)
+    if told["project"] is None:
+        none = "this directory belongs to no project; name one, or `relayctl link` makes it one"
+        raise click.UsageError(none, click.get_current_context())
+    return told["project"]
+
+
+def _summary(path: str) -> str:
+    """Read a summary; an empty path is an empty one.
+
+    Raises:
+        PathRefused: It is too long, or no text.
+    """
+    if not path:
+        return ""
+    if path == "-":
+        raw = read_stdin(2 * _MAX_SUMMARY_BYTES, asking_for="lines of a summary")
+    else:
+        with open(path, "rb") as file:
+            raw = file.read(2 * _MAX_SUMMARY_BYTES)
+    if len(raw.strip()) > _MAX_SUMMARY_BYTES:
+        raise PathRefused(_SUMMARY, f"a summary has at most {_MAX_SUMMARY_BYTES:,} bytes")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise PathRefused(_SUMMARY, "it is not UTF-8") from error
+
+
+def _ask_first(found: dict[str, Any]) -> None:
+    """Let nothing be removed that nobody agreed to.
+
+    Raises:
+        click.UsageError: Nobody can be asked.
+        click.exceptions.Exit: The answer was no.
+    """
+    from relayctl.cli.words import count
+
+    if not sys.stdin.isatty():
+        unasked = "there is no terminal to ask on; nothing was removed. --yes does it without asking"
+        raise click.UsageError(unasked, click.get_current_context())
+    whole = f"{count(found['history'], 'decision')} and {count(found['preferences'], 'preference')}"
+    if not click.confirm(f"Remove {found['slug']} for good, with {whole}?", err=True):
+        warn("nothing was removed")
+        raise click.exceptions.Exit(2)
+
+
+def _list(answer: dict[str, Any]) -> str:
+    from relayctl.cli.table import columns
+
+    return columns(
+        ("slug", "priority", "decisions", "aliases", "roots"),
+        [
+            (
+                one["slug"],
+                one["priority"],
+                one["decisions"],
+                ", ".join(one["aliases"]),
+                ", ".join(one["roots"]),
+            )
+            for one in answer["projects"]
+        ],
+        empty="no project yet: `relayctl link` in a repository makes one, or `relayctl project add`",
+        spare=("aliases",),
+    )
+
+
+def _table(one: dict[str, Any]) -> str:
+    from relayctl.cli.table import pairs
+    from relayctl.cli.words import local_time
+
+    said = (
+        ("aliases", ", ".join(one["aliases"])),
+        ("repo", one["repo"]),
+        ("stack", one["stack"]),
+        ("check", one["check_command"]),
+        ("priority", one["priority"]),
+        ("decisions", f"{one['decisions']} current, {one['history']} in all"),
+        ("preferences", one["preferences"]),
+        *(("root", f"{link['root']}  {link['remote'] or ''}".rstrip()) for link in one["links"]),
+        ("queue", one["queue"]),
+        ("made", local_time(one["created_at"])),
+        ("changed", local_time(one["changed_at"])),
+        ("summary", one["summary"]),
+    )
+    return pairs(
+        [("project", one["slug"]), *((name, value) for name, value in said if value not in (None, ""))]
+    )
+
+
+def _removed(done: dict[str, Any]) -> str:
+    from relayctl.cli.table import plain
+    from relayctl.cli.words import count
+
+    nouns = {"decisions": "decision", "preferences": "preference", "links": "link"}
+    gone = ", ".join(count(done["removed"][name], noun) for name, noun in nouns.items())
+    told = f"removed {done['project']}: {gone}"
+    copies = done.get("copies")
+    if not copies:
+        return told
+    return f"{told}\nit may still be in: {', '.join(map(plain, copies))}"

@@ -1,0 +1,112 @@
+"""`relayctl recall`: search what is remembered, or list what a brief would hold now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from relayctl.cli.options import json_option
+from relayctl.cli.scope import moment_options, project_options
+from relayctl.cli.show import for_people, show, warn
+from relayctl.client import Client
+
+__all__ = ("recall",)
+
+_KINDS = ("decision", "preference", "summary")
+_MOST_CHARS = 8_000
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  relayctl recall why sqlite
+  relayctl recall "retry queue" --history --limit 30
+  relayctl recall
+      what a brief would hold now
+  relayctl recall --project shop --as-of 2026-03-03 --json
+"""
+)
+@click.argument("words", nargs=-1, metavar="[TEXT]")
+@project_options(with_global=True)
+@click.option("--history", is_flag=True, help="Also what holds no more.")
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only this kind; may be repeated."
+)
+@click.option("--task", metavar="KEY", help="Only of this task.")
+@click.option(
+    "--limit", metavar="N", type=click.IntRange(1, 100), help="At most N items.  [default: 10, or all]"
+)
+@click.option("--lane", metavar="NAME", help="Without TEXT: preferences of this agent CLI count.")
+@click.option("--model", metavar="ID", help="Without TEXT: preferences for this model count.")
+@click.option("--explain", is_flag=True, help="Say why each was found, and how good it is.")
+@moment_options
+@json_option
+@click.pass_obj
+def recall(
+    client: Client,
+    *,
+    words: tuple[str, ...],
+    scope: dict[str, Any],
+    history: bool,
+    explain: bool,
+    as_json: bool,
+    **options: object,
+) -> None:
+    """Search what is remembered: decisions, preferences and summaries.
+
+    The best comes first, of this project and of all projects. Any TEXT will do; nothing in it is a sign of its own.
+    Without TEXT it lists what a brief would hold now, up to 100 items. What was superseded, forgotten or is over is only
+    found with --history, or --as-of a time when it held.
+    """
+    order = {
+        **scope,
+        "text": " ".join(words).strip()[:_MOST_CHARS],
+        "history": history,
+        "explain": explain,
+        **{name: value for name, value in options.items() if value},
+    }
+    answer = client.ask("POST", "/v1/recall", None, order, again=True)
+    if answer["items"] or not for_people(as_json=as_json):
+        show(answer, lambda told: _table(told, history=history, explain=explain), as_json=as_json)
+    _tell(answer, scope)
+
+
+def _table(answer: dict[str, Any], *, history: bool, explain: bool) -> str:
+    from relayctl.cli.short_ids import shown_chars
+    from relayctl.cli.table import columns
+
+    chars = shown_chars(item["id"] for item in answer["items"] if item["kind"] != "summary")
+    titles = ["id", "kind", *(["holds"] if history else []), *(["why"] if explain else []), "what"]
+    rows = [
+        [
+            item["id"] if item["kind"] == "summary" else item["id"][:chars],
+            item["kind"],
+            *([("yes" if item["current"] else "no")] if history else []),
+            *([_why(item)] if explain else []),
+            item["snippet"],
+        ]
+        for item in answer["items"]
+    ]
+    return columns(titles, rows, empty="")
+
+
+def _why(item: Mapping[str, Any]) -> str:
+    """Say how good it is, and which of the words it holds, and which, behind a minus, it does not."""
+    if "score" not in item:  # it was listed, not found
+        return ""
+    why = item.get("why", {})
+    words = [*why.get("matched", ()), *(f"-{word}" for word in why.get("missing", ()))]
+    return f"{item['score']:.2f} {' '.join(map(str, words))}".strip()
+
+
+def _tell(answer: Mapping[str, Any], scope: Mapping[str, Any]) -> None:
+    """Say beside the items where nothing was looked at, and where else there is something."""
+    if answer["project"] is None and "directory" in scope:
+        warn("this directory is of no project: only what is for all projects was looked at")
+    if answer["items"]:
+        return
+    close = " or ".join(f"--project {slug}" for slug in answer["did_you_mean"])
+    where = f" in {answer['project']}" if answer["project"] else ""
+    warn(f"nothing was found{where}{f'; did you mean {close}?' if close else ''}")

@@ -1,0 +1,69 @@
+"""Dates as people write them, in a zone whose days may have 23 or 25 hours."""
+
+import time
+
+import pytest
+
+from relayctl.when import end_of, over_at, start_of
+
+
+@pytest.fixture(autouse=True)
+def paris(monkeypatch):
+    """Everything is read in Paris."""
+    monkeypatch.setenv("TZ", "Europe/Paris")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("day", "first", "last", "after"),
+    [
+        ("2026-03-03", "2026-03-02T23:00:00.000Z", "2026-03-03T22:59:59.999Z", "2026-03-03T23:00:00.000Z"),
+        ("2026-03-29", "2026-03-28T23:00:00.000Z", "2026-03-29T21:59:59.999Z", "2026-03-29T22:00:00.000Z"),
+        ("2026-10-25", "2026-10-24T22:00:00.000Z", "2026-10-25T22:59:59.999Z", "2026-10-25T23:00:00.000Z"),
+    ],
+)
+def test_a_date_is_a_day_of_the_users_zone(day, first, last, after):
+    """From its first instant to its last one; it is over at the first instant of the next day."""
+    assert (start_of(day), end_of(day), over_at(day)) == (first, last, after)
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2026-07-03T10:00", "2026-07-03T08:00:00.000Z"),
+        ("2026-07-03 10:00:30", "2026-07-03T08:00:30.000Z"),
+        ("2026-07-03T10:00:00Z", "2026-07-03T10:00:00.000Z"),
+        ("2026-07-03T10:00:00.5+02:00", "2026-07-03T08:00:00.500Z"),
+    ],
+)
+def test_a_time_is_that_instant(text, instant):
+    """Whether something begins, ends or is over then; without a zone it is in the user's."""
+    assert {start_of(text), end_of(text), over_at(text)} == {instant}
+
+
+def test_words_for_days_are_days():
+    """What is over today is over when tomorrow begins; yesterday is over when today begins."""
+    assert start_of("Yesterday") < end_of("yesterday") < over_at("yesterday") == start_of(" today ")
+    assert start_of("now") < over_at("today")
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2026-13-01", "2026-02-30", "03/03/2026", "9999-12-31x"])
+def test_anything_else_is_refused_without_repeating_it(text):
+    """The message shows what a date looks like."""
+    for read in (start_of, end_of, over_at):
+        with pytest.raises(ValueError, match="must be a date such as 2026-03-03") as refused:
+            read(text)
+        assert not text or text not in str(refused.value)
+
+
+@pytest.mark.parametrize("day", ["9999-12-31", "0001-01-01"])
+def test_the_ends_of_the_calendar_are_refused_or_read(day):
+    """No date makes anything else than an answer or a refusal."""
+    for read in (start_of, end_of, over_at):
+        try:
+            assert read(day).endswith("Z")
+        except ValueError as error:
+            assert "must be a date" in str(error)  # noqa: PT017 - either is right
