@@ -21,6 +21,7 @@ ClientError
     ├── PathRefused         a path names nothing that could be used
     ├── NameRefused         no queue can have a name
     ├── FileTooLarge        an input file is over its limit
+    ├── KeyNotSet           a preference that is to be dropped is not there
     ├── TextRefused         what was read from standard input is no text that could be stored
     ├── TokenRefused        a token that no header can carry
     ├── QueueRefused        a directory is no queue that could be read
@@ -58,6 +59,7 @@ __all__ = (
     "ForeignDaemon",
     "ForeignProtocol",
     "HomeRefused",
+    "KeyNotSet",
     "NameRefused",
     "NoLog",
     "PathRefused",
@@ -263,6 +265,16 @@ class FileTooLarge(BadInput):
     def __init__(self, path: str, limit_bytes: int) -> None:
         super().__init__(
             f"{path}: over {limit_bytes:,} bytes; nothing was stored", hint="split it into several arrays"
+        )
+
+
+class KeyNotSet(BadInput):
+    """A preference that is to be dropped has no value in the scope that was named."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no such key is set in that scope",
+            hint="`relayctl prefer --list` shows what counts here, --scope says where to drop it",
         )
 
 

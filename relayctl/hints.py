@@ -18,7 +18,7 @@ __all__ = ("HINTS", "hint_for", "hint_of", "meant", "queue_option")
 _QUEUE = "{queue}"
 
 HINTS = {
-    "ambiguous_id": "give more of its characters; `relayctl memory history --json` shows identifiers whole",
+    "ambiguous_id": "`relayctl memory history --json` shows identifiers whole",
     "answer_lost": "look with `relayctl status{queue}`, and repeat the command",
     "bad_answer": "is it an ai-memory server, without a proxy that answers for it? The events stay queued",
     "being_sent": "it is on its way to the server just now; try again in a moment",
@@ -56,7 +56,7 @@ HINTS = {
     ),
     "replay_protection_full": "receipts are kept for 30 days; use another --queue-dir until then",
     "schema_refused": "a newer version or another program wrote it: upgrade relayd, or name another --queue-dir",
-    "scope_needed": "name one with --project; `relayctl link` makes this repository one",
+    "scope_needed": "name one with --project, or say --global; `relayctl link` makes this repository one",
     "secret_refused": "write where the secret is kept, not the secret; secret-patterns.toml in the home lets known ones pass",
     "session_table_full": "sessions are forgotten after 30 days of rest; use another --queue-dir until then",
     "stopping": "try again in a moment",
@@ -73,6 +73,7 @@ HINTS = {
 
 _NAME_IT = "name the queue with --queue or --queue-dir; `relayctl queue list` shows the queues"
 _PUT_IT_BACK = "was a queue here? Put it back: it is never made anew; `relayctl queue list` shows the queues"
+_FORGOTTEN = "`relayctl memory show ID` tells when; what holds again is decided anew"
 _OF_A_SESSION = "a session stays with its agent: name the same agent, or another session_id"
 
 
@@ -97,6 +98,8 @@ def hint_of(error: ClientError, queue_dir: str | None = None, home: str | None =
         return _of_a_conflict(error.problem, usual)
     if isinstance(error, Refused) and error.code == "unknown_project":
         return meant(error.problem.get("did_you_mean")) or usual
+    if isinstance(error, Refused) and error.code == "superseded" and not error.problem.get("superseded_by"):
+        return _FORGOTTEN
     return usual
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 __all__ = ("end_of", "over_at", "start_of")
 
 _DAYS = {"today": 0, "yesterday": -1}
-_RULE = "must be a date such as 2026-03-03, or a time such as 2026-03-03T10:00"
+_RULE = "must be a date such as 2026-03-03 or yesterday, or a time such as 2026-03-03T10:00"
 
 
 def start_of(text: str) -> str:
@@ -63,9 +63,21 @@ def _of_day(day: date, *, next_day: bool) -> datetime:
     """Give the first or the last instant of a day here; a day may have 23 or 25 hours."""
     if not next_day:
         return datetime.combine(day, time())
-    return datetime.combine(day + timedelta(days=1), time()).astimezone() - timedelta(milliseconds=1)
+    return _here(datetime.combine(day + timedelta(days=1), time())) - timedelta(milliseconds=1)
 
 
 def _utc(moment: datetime) -> str:
     """Write an instant; one without a zone is in the user's."""
+    if moment.tzinfo is None:
+        moment = _here(moment)
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _here(moment: datetime) -> datetime:
+    """Give an instant of the user's zone.
+
+    One that its clocks leap over is as far behind the leap: `astimezone` puts it before, into the day before if a day
+    begins with the leap.
+    """
+    seconds = moment.replace(microsecond=0).timestamp()  # whole ones are exact
+    return datetime.fromtimestamp(seconds, UTC) + timedelta(microseconds=moment.microsecond)

@@ -13,35 +13,26 @@ from anyio.abc import TaskStatus
 from relay_queue.errors import QueueDamaged
 from relayd import __version__
 from relayd.api.app import App, all_routes
-from relayd.brief.briefs import Briefs
+from relayd.composition import compose
 from relayd.config import Config
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
 from relayd.delivery.senders import Senders
-from relayd.deposit import Deposit
 from relayd.events import Bus, DaemonReady, DaemonStopped
-from relayd.feed import Feed
 from relayd.handover import Handover, Installed
-from relayd.harness.clean import Cleaner
 from relayd.harness.launcher import keep_and_tell
 from relayd.home import Home
-from relayd.hooks.intake import HookIntake
 from relayd.idle import Attendance, Idleness
 from relayd.leaving import Leaving
 from relayd.listen import Listener, adopt, bind
 from relayd.log import open_log, take_over_logging, tell
 from relayd.loss import Loss, watch
-from relayd.memory.decisions import Decisions
 from relayd.memory.gate import Gate
-from relayd.memory.preferences import Preferences
 from relayd.options import Options
-from relayd.projects.catalogue import Catalogue
-from relayd.projects.directory import Directories
 from relayd.queues import QueueRegistry
 from relayd.receiver import Receiver
 from relayd.report import StartReport
 from relayd.search.index import SearchIndex
-from relayd.search.search import Search
 from relayd.server import Server
 from relayd.service.activation import Inherited
 from relayd.service.notify import Notifier
@@ -128,7 +119,7 @@ class _Daemon:
         """Nest the parts: what needs another closes before it. The number of requests cut off is returned."""
         keep_and_tell(self._home, self._config.daemon.pass_env, self._bus)
         async with AsyncExitStack() as stack:
-            services = await self._compose(stack)
+            services = await self._open(stack)
             listener = bind(self._home) if inherited is None else adopt(os.dup(inherited.fd), inherited.where)
             stack.callback(listener.close)
             attendance = Attendance(App(services, all_routes()))
@@ -137,7 +128,7 @@ class _Daemon:
             await self._serve(server, services, listener, attendance)
         return server.cancelled
 
-    async def _compose(self, stack: AsyncExitStack) -> Services:
+    async def _open(self, stack: AsyncExitStack) -> Services:
         """Open what is on disk and put the parts together; the stack closes queues first, then the store."""
         config, home, bus = self._config, self._home, self._bus
         gate = Gate(home.secret_patterns)
@@ -155,43 +146,19 @@ class _Daemon:
         stack.push_async_callback(registry.aclose)
         credentials = Credentials(home.credentials)
         senders = Senders(receiver, proxy=config.delivery.proxy, before_import=self._handover.before_import)
-        dispatcher = Dispatcher(registry, store, credentials, senders, bus)
-        directories = Directories(store.links)
-        deposit = Deposit(registry, bus, dispatcher.wake)
-        hooks = HookIntake(
+        return compose(
             home=home,
-            registry=registry,
-            store=store,
-            directories=directories,
-            cleaner=Cleaner(config.capture.ignore_paths),
-            deposit=deposit,
-            bus=bus,
-            log=self._log,
-            stopping=self._leaving.asked,
-        )
-        decisions, preferences = Decisions(store.decisions, gate), Preferences(store.preferences, gate)
-        search = Search(store, index)
-        return Services(
-            home=home,
+            home_id=self._home_id,
             config=config,
             log=self._log,
             bus=bus,
-            registry=registry,
-            dispatcher=dispatcher,
-            credentials=credentials,
-            store=store,
-            directories=directories,
-            deposit=deposit,
-            hooks=hooks,
-            receiver=receiver,
-            feed=Feed(store, gate),
             gate=gate,
-            projects=Catalogue(store.projects, directories, gate),
-            decisions=decisions,
-            preferences=preferences,
-            search=search,
-            briefs=Briefs(decisions, preferences, search, store.changes),
-            home_id=self._home_id,
+            store=store,
+            index=index,
+            registry=registry,
+            credentials=credentials,
+            receiver=receiver,
+            dispatcher=Dispatcher(registry, store, credentials, senders, bus),
             stopping=self._leaving.asked,
             stop=self._leaving.ask,
         )
@@ -214,7 +181,7 @@ class _Daemon:
             await tasks.start(services.hooks.backlog.catch_up)
             tasks.start_soon(watch, services.store.look, services.hooks.backlog.look)
             tasks.start_soon(services.store.items.finish_purge)
-            tasks.start_soon(services.search.catch_up)
+            tasks.start_soon(services.search.look_after)
             if self._options.on_demand:
                 tasks.start_soon(self._idleness(services, attendance).run, self._leave_when_idle)
             await server.start()

@@ -30,6 +30,7 @@ __all__ = (
     "QueueParked",
     "QueueResumed",
     "QueueSkipped",
+    "SearchIndexDamaged",
     "SpoolRejected",
     "SpoolReplayed",
     "StopRequested",
@@ -111,6 +112,14 @@ class StoreFailed(Happening, frozen=True):
 
     code: str
     detail: str
+
+
+class SearchIndexDamaged(Happening, frozen=True):
+    """The search index cannot be read; it is made anew from the memory, and nothing is lost."""
+
+    level: ClassVar[Level] = "warning"
+
+    path: str
 
 
 class QueueBound(Happening, frozen=True):

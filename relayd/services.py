@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 if TYPE_CHECKING:
     from relayd.brief.briefs import Briefs
+    from relayd.brief.recollection import Recollection
     from relayd.config import Config
     from relayd.credentials import Credentials
     from relayd.delivery.dispatch import Dispatcher
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from relayd.hooks.intake import HookIntake
     from relayd.log import Log
     from relayd.memory.decisions import Decisions
-    from relayd.memory.gate import Gate
     from relayd.memory.preferences import Preferences
+    from relayd.memory.purge import Purge
     from relayd.projects.catalogue import Catalogue
     from relayd.projects.directory import Directories
     from relayd.queues import QueueRegistry
@@ -35,7 +36,7 @@ __all__ = ("Services", "services")
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """The parts of a running daemon, composed once in `relayd.daemon`.
+    """The parts of a running daemon, put together in `relayd.composition`.
 
     Routes reach it by `services(request)` and own none of it.
     """
@@ -53,12 +54,13 @@ class Services:
     hooks: HookIntake
     receiver: Receiver
     feed: Feed
-    gate: Gate
     projects: Catalogue
     decisions: Decisions
     preferences: Preferences
+    purge: Purge
     search: Search
     briefs: Briefs
+    recollection: Recollection
     home_id: str
     stopping: anyio.Event
     """Set once the daemon is leaving: long work should come to an end."""

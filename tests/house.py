@@ -16,7 +16,7 @@ from relay_queue.clock import SYSTEM, Ticks
 from relay_queue.envelope import parse
 from relay_queue.limits import LIMITS, Limits
 from relay_queue.outbox import Enqueued, open_outbox
-from relayd.brief.briefs import Briefs
+from relayd.composition import compose
 from relayd.config import CaptureConfig, Config, LogConfig
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
@@ -24,22 +24,14 @@ from relayd.delivery.flush import Order
 from relayd.delivery.local_sender import BatchReceiver
 from relayd.delivery.progress import Progress, Summary
 from relayd.delivery.senders import Senders
-from relayd.deposit import Deposit
 from relayd.events import Bus, Happening
 from relayd.feed import Feed
-from relayd.harness.clean import Cleaner
 from relayd.home import Home, furnish, prepare
-from relayd.hooks.intake import HookIntake
 from relayd.log import open_log
-from relayd.memory.decisions import Decisions
 from relayd.memory.gate import Gate
-from relayd.memory.preferences import Preferences
-from relayd.projects.catalogue import Catalogue
-from relayd.projects.directory import Directories
 from relayd.queues import MAX_OPEN, QueueRegistry
 from relayd.receiver import Receiver
 from relayd.search.index import SearchIndex
-from relayd.search.search import Search
 from relayd.services import Services
 from relayd.store import RelayStore, open_store
 
@@ -176,45 +168,20 @@ async def house(
 def services_of(parts: House, *, ignore_paths: tuple[str, ...] = ()) -> Services:
     """What a daemon's routes work with, on the parts of a house."""
     config = Config(log=LogConfig(foreground=True), capture=CaptureConfig(ignore_paths))
-    log, stopping = open_log(config.log, parts.home, {}), anyio.Event()
-    directories = Directories(parts.store.links)
-    deposit = Deposit(parts.registry, parts.bus, parts.dispatcher.wake)
-    store, gate = parts.store, Gate(parts.home.secret_patterns)
-    decisions, preferences = Decisions(store.decisions, gate), Preferences(store.preferences, gate)
-    search = Search(store, cast("SearchIndex", store.access.index))
-    hooks = HookIntake(
+    return compose(
         home=parts.home,
-        registry=parts.registry,
-        store=parts.store,
-        directories=directories,
-        cleaner=Cleaner(ignore_paths),
-        deposit=deposit,
-        bus=parts.bus,
-        log=log,
-        stopping=stopping,
-    )
-    return Services(
-        home=parts.home,
-        config=config,
-        log=log,
-        bus=parts.bus,
-        registry=parts.registry,
-        dispatcher=parts.dispatcher,
-        credentials=parts.credentials,
-        store=parts.store,
-        directories=directories,
-        deposit=deposit,
-        hooks=hooks,
-        receiver=parts.receiver,
-        feed=parts.feed,
-        gate=gate,
-        projects=Catalogue(store.projects, directories, gate),
-        decisions=decisions,
-        preferences=preferences,
-        search=search,
-        briefs=Briefs(decisions, preferences, search, store.changes),
         home_id=parts.home.home_id,
-        stopping=stopping,
+        config=config,
+        log=open_log(config.log, parts.home, {}),
+        bus=parts.bus,
+        gate=Gate(parts.home.secret_patterns),
+        store=parts.store,
+        index=cast("SearchIndex", parts.store.access.index),
+        registry=parts.registry,
+        credentials=parts.credentials,
+        receiver=parts.receiver,
+        dispatcher=parts.dispatcher,
+        stopping=anyio.Event(),
         stop=lambda _: None,
     )
 

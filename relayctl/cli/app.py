@@ -76,12 +76,14 @@ def _print_version(ctx: click.Context, _parameter: click.Parameter, wanted: bool
 @click.group(
     cls=Verbs,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    help="""Hand lifecycle events to relayd, which keeps them on disk and delivers them in order.
+    help="""Remember decisions, brief agents, and hand lifecycle events to relayd, which delivers them in order.
 
 \b
 Examples:
-  relayctl enqueue --file events.json    store events; starts the daemon
   relayctl link                          let hooks capture in this repository
+  relayctl decide "We do X because Y."   remember it; starts the daemon
+  relayctl brief                         what an agent should know here
+  relayctl enqueue --file events.json    store events
   relayctl status                        what waits, what was delivered
   relayctl doctor                        is everything well?
 """,

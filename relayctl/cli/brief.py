@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from relayctl.cli.scope import moment_options, project_options
+from relayctl.cli.scope import moment_options, project_options, warn_of_no_project, warn_of_others
 from relayctl.cli.show import warn
 from relayctl.client import Client
 
@@ -34,7 +34,7 @@ In a script, before the prompt of an agent:
 """
 )
 @click.argument("words", nargs=-1, metavar="[ISSUE | WORDS...]")
-@project_options(with_global=True)
+@project_options(with_global="Only what is for all projects.")
 @click.option("--lane", metavar="NAME", help="Agent CLI; its preferences count too.")
 @click.option("--model", metavar="ID", help="Model; its preferences count too.")
 @click.option(
@@ -92,8 +92,8 @@ def _of_issue(client: Client, number: str) -> str:
 
 def _tell(answer: Mapping[str, Any], scope: Mapping[str, Any]) -> None:
     """Say beside the text what is not in it: a missing summary always, all else to people."""
-    if answer["project"] is None and "directory" in scope:
-        warn("this directory is of no project: only what is for all projects was looked at")
+    warn_of_no_project(answer, scope)
+    warn_of_others(answer)
     for left in answer["omitted"]:
         if left["reason"] == "missing":
             warn(

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from relayctl.cli.options import json_option
+from relayctl.cli.options import author_option, json_option
 from relayctl.cli.scope import instant_option, project_options
 from relayctl.cli.show import show
 from relayctl.client import Client
@@ -47,7 +47,7 @@ Examples:
 @click.option(
     "--valid-to", metavar="DATE", callback=_over_at, help="Until when, that day included.  [default: open]"
 )
-@click.option("--author", metavar="NAME", help="Who decided.  [default: you]")
+@author_option("Who decided.")
 @click.option("--source", type=click.Choice(_SOURCES), help="What brought it here.  [default: human]")
 @click.option("--ref", metavar="ID_OR_URL", help="What the source calls it, such as a session or a URL.")
 @click.option("--ref-text", metavar="TEXT", help="The same for people.")

@@ -37,7 +37,7 @@ def one(row: Mapping[str, Any]) -> str:
         ("true until", _minute(row["valid_to"])),
         ("recorded", _minute(row["recorded_at"])),
         ("ended", _minute(row["ended"])),
-        ("known since", _minute(row["superseded_at"])),
+        ("end recorded", _minute(row["superseded_at"])),
         ("reason", row["reason"]),
         ("supersedes", ", ".join(row.get("supersedes", ()))),
         ("author", row["author"]),
@@ -65,7 +65,7 @@ def day(instant: str) -> str:
 
 
 def _of(row: Mapping[str, Any]) -> str:
-    return row["task"] or row["project"] or "all"
+    return f"task {row['task']}" if row["task"] else row["project"] or "all"
 
 
 def _state(row: Mapping[str, Any], chars: int) -> str:

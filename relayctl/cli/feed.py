@@ -9,6 +9,7 @@ import click
 
 from relayctl.cli.feed_add import add
 from relayctl.cli.options import json_option, limit_option
+from relayctl.cli.project_names import project_names
 from relayctl.cli.show import show
 from relayctl.client import Client
 
@@ -22,6 +23,8 @@ Place = dict[str, Any]
 
 _TITLES = ("id", "at", "agent", "event", "project", "session", "excerpt")
 _SPARE = ("project", "session")
+# Nothing but the events of hooks and of agents has these; a column that is empty takes the place of one that is not.
+_MAY_MISS = {"agent", "project", "session"}
 
 
 def _place(_context: click.Context, _parameter: click.Parameter, text: str | None) -> Place:
@@ -57,7 +60,9 @@ Examples:
     help="Only what came after this id, or from this day or time on.",
 )
 @limit_option
-@click.option("--project", metavar="SLUG", help="Only of this project.  [default: all]")
+@click.option(
+    "--project", metavar="SLUG", shell_complete=project_names, help="Only of this project.  [default: all]"
+)
 @click.option(
     "--kind", "kinds", metavar="KIND", multiple=True, help="Only such events; `decision.*` is all below."
 )
@@ -87,7 +92,7 @@ def feed(
     answer = client.ask("GET", "/v1/feed", {**place, "limit": limit, **choice}, again=True)
     if follow:
         return _follow(client, answer, choice, as_json=as_json)
-    show(answer, lambda told: _table(told, place), as_json=as_json)
+    show(answer, lambda told: _table(told, place, chosen=any(choice.values())), as_json=as_json)
     return 0
 
 
@@ -132,17 +137,31 @@ def _printing(*, as_json: bool) -> Callable[[Row], str]:
     return as_line
 
 
-def _table(answer: dict[str, Any], place: Place) -> str:
+def _table(answer: dict[str, Any], place: Place, *, chosen: bool) -> str:
     from relayctl.cli.table import columns
 
-    since = place.get("since")
-    after = f"nothing came after {since}" if since else "nothing was received yet"
+    rows = [_cells(row) for row in answer["events"]]
+    told = [
+        number
+        for number, title in enumerate(_TITLES)
+        if title not in _MAY_MISS or any(row[number] for row in rows)
+    ]
+    titles = [_TITLES[number] for number in told]
     return columns(
-        _TITLES,
-        [_cells(row) for row in answer["events"]],
-        spare=_SPARE,
-        empty="nothing came since then" if "from" in place else after,
+        titles,
+        [[row[number] for number in told] for row in rows],
+        spare=[title for title in _SPARE if title in titles],
+        empty=_nothing(place, chosen=chosen),
     )
+
+
+def _nothing(place: Place, *, chosen: bool) -> str:
+    """Say that there is no event, and what was asked for."""
+    if "from" in place:
+        return "nothing came since then"
+    if place.get("since"):
+        return f"nothing came after {place['since']}"
+    return "there is no such event" if chosen else "nothing was received yet"
 
 
 def _cells(row: Row) -> tuple[object, ...]:

@@ -43,7 +43,7 @@ The data of step.usage, which `relayctl usage` sums up:
     default="{}",
     help="A JSON object; `-` is standard input, @FILE a file.  [default: {}]",
 )
-@project_options(with_global=True)
+@project_options(with_global="Of no project.")
 @click.option("--dedupe-key", metavar="KEY", help="Add it once: a repeat finds the first one.")
 @click.option("--session", metavar="ID", help="The agent's session that it belongs to.")
 @click.option("--actor", metavar="NAME", help="Who did it.  [default: you]")

@@ -1,54 +1,40 @@
-"""`relayctl queue forget`: take a queue off the daemon's list."""
+"""`relayctl forget`: close a decision that holds no more."""
 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import click
 
-from relayctl.cli.options import json_option, queue_options
+from relayctl.cli.options import author_option, json_option
 from relayctl.cli.show import show
 from relayctl.client import Client
-from relayctl.errors import Refused
 
 __all__ = ("forget",)
 
 
 @click.command(
     epilog="""\b
-Examples:
-  relayctl queue forget --queue-dir ~/misspelt
-  relayctl queue forget --queue-dir ~/outbox --even-if-pending
+Example:
+  relayctl forget 01K6Z3 --reason "the service is gone"
+
+\b
+Something else holds now?    relayctl decide "TEXT" --supersedes ID
+It must not be on the disk?  relayctl purge ID
 """
 )
-@queue_options()
-@click.option(
-    "--even-if-pending",
-    is_flag=True,
-    help="Also if it holds events, which stay in its directory, undelivered.",
-)
+@click.argument("item_id", metavar="ID")
+@click.option("--reason", metavar="TEXT", help="Why.")
+@author_option()
 @json_option
 @click.pass_obj
-def forget(client: Client, *, queue_dir: str | None, even_if_pending: bool, as_json: bool) -> None:
-    """Take a queue off the daemon's list; nothing is deleted.
-
-    For a directory that was bound by mistake, or that is gone for good. The directory and every file in it stay as they
-    are. The daemon does not deliver the queue any more, until a command uses it again, which also lists it again.
-    """
-    query = {
-        "queue_dir": client.queue_dir(queue_dir),
-        "even_if_pending": "true" if even_if_pending else None,
-    }
-    try:
-        answer = client.ask("DELETE", "/v1/queues", query, again=False)
-    except Refused as refused:
-        if refused.code == "not_a_queue":
-            refused.hint = "`relayctl queue list` shows the queues that are listed"
-        raise
-    show(answer, _forgotten, as_json=as_json)
+def forget(client: Client, *, item_id: str, reason: str | None, author: str | None, as_json: bool) -> None:
+    """Let a decision hold no more from now on; it stays in the history."""
+    path = f"/v1/decisions/{quote(item_id, safe='')}/forget"
+    order = {"reason": reason, "author": author}
+    show(client.ask("POST", path, None, order, again=True), _forgotten, as_json=as_json)
 
 
 def _forgotten(done: dict[str, Any]) -> str:
-    from relayctl.cli.table import plain
-
-    return f"forgotten; nothing was deleted in {plain(done['queue_dir'])}"
+    return f"forgot {done['id']}; `relayctl memory show` still shows it"

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from relayctl.cli.options import json_option
+from relayctl.cli.project_names import project_names
 from relayctl.cli.show import show
 from relayctl.client import Client
 from relayctl.errors import RulesRefused
@@ -45,7 +46,13 @@ The project, if --project names none:
 """
 )
 @_repo
-@click.option("--project", metavar="SLUG", callback=_slug, help="The project; one that is there is joined.")
+@click.option(
+    "--project",
+    metavar="SLUG",
+    callback=_slug,
+    shell_complete=project_names,
+    help="The project; one that is there is joined.",
+)
 @click.option("--force", is_flag=True, help="Also over a rules.json that cannot be understood.")
 @click.option("--list", "listed", is_flag=True, help="List what is linked, and change nothing.")
 @json_option

@@ -8,9 +8,9 @@ from urllib.parse import quote
 import click
 
 from relayctl.cli.decide import text_of
-from relayctl.cli.options import json_option
-from relayctl.cli.scope import moment_options, project_options
-from relayctl.cli.show import show, warn
+from relayctl.cli.options import author_option, json_option
+from relayctl.cli.scope import moment_options, project_options, warn_of_no_project, warn_of_others
+from relayctl.cli.show import show
 from relayctl.client import Client
 
 __all__ = ("item_path", "memory")
@@ -35,7 +35,7 @@ Examples:
       the same, as it was known then
 """
 )
-@project_options(with_global=True)
+@project_options(with_global="Only what is for all projects.")
 @click.option("--current", is_flag=True, help="Only what holds now.")
 @moment_options
 @click.option("--task", metavar="KEY", help="Only of this task.")
@@ -62,8 +62,8 @@ def history(
     if current:
         query["current"] = "true"
     answer = _all_pages(client, query, limit)
-    if answer["project"] is None and "directory" in scope:
-        warn("this directory is of no project: only what is for all projects is shown")
+    warn_of_no_project(answer, scope)
+    warn_of_others(answer)
     show(answer, _history, as_json=as_json)
 
 
@@ -84,7 +84,7 @@ def show_one(client: Client, *, item_id: str, as_json: bool) -> None:
 )
 @click.argument("item_id", metavar="ID")
 @click.argument("text", metavar="TEXT")
-@click.option("--author", metavar="NAME", help="Who corrects it.  [default: you]")
+@author_option("Who corrects it.")
 @json_option
 @click.pass_obj
 def edit(client: Client, *, item_id: str, text: str, author: str | None, as_json: bool) -> None:
@@ -129,7 +129,7 @@ def _all_pages(client: Client, query: dict[str, Any], limit: int | None) -> dict
         rows += answer["decisions"]
         before = answer["next"]
         if before is None or len(rows) == limit:
-            return {"project": answer["project"], "decisions": rows}
+            return {name: answer[name] for name in answer if name != "next"} | {"decisions": rows}
 
 
 def _history(answer: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ import click
 from relayctl.client import Client
 from relayctl.errors import ClientError
 
-__all__ = ("json_option", "limit_option", "queue_dir_option", "queue_options")
+__all__ = ("author_option", "json_option", "limit_option", "queue_dir_option", "queue_options")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _DEFAULT = "Queue by directory.  [default: queue/default in the home]"
@@ -25,6 +25,11 @@ limit_option = click.option(
     show_default=True,
     help="At most N events.",
 )
+
+
+def author_option(help_text: str = "Who says so.") -> Callable[[Command], Command]:
+    """Let someone else be named who wants it; the command gets `author`."""
+    return click.option("--author", metavar="NAME", help=f"{help_text}  [default: you]")
 
 
 def queue_dir_option(help_text: str = _DEFAULT) -> Callable[[Command], Command]:

@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from relayctl.cli.options import json_option
-from relayctl.cli.scope import moment_options, where
-from relayctl.cli.show import show, warn
+from relayctl.cli.options import author_option, json_option
+from relayctl.cli.project_names import project_names
+from relayctl.cli.scope import moment_options, warn_of_no_project, where
+from relayctl.cli.show import show
 from relayctl.client import Client
-from relayctl.errors import Refused
+from relayctl.errors import KeyNotSet, Refused
 
 __all__ = ("prefer", "unprefer")
 
@@ -27,8 +28,13 @@ def _scope_options(command: Command) -> Command:
     options = (
         click.option("--scope", type=click.Choice(_SCOPES), help="Where it counts.  [default: project]"),
         click.option("--id", "scope_id", metavar="X", help="Which project, lane or model of that scope."),
-        click.option("--project", metavar="SLUG", help="Project.  [default: that of this directory]"),
-        click.option("--author", metavar="NAME", help="Who says so.  [default: you]"),
+        click.option(
+            "--project",
+            metavar="SLUG",
+            shell_complete=project_names,
+            help="Project.  [default: that of this directory]",
+        ),
+        author_option(),
     )
     return functools.reduce(lambda made, option: option(made), reversed(options), command)
 
@@ -152,7 +158,7 @@ def _with_hint(ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         if refused.code == "scope_needed":
             refused.hint = f"{_SAY}; --project names a project"
         elif refused.code == "unknown_item":
-            refused.hint = "no such key is set in that scope; `relayctl prefer --list` shows what counts here"
+            raise KeyNotSet from None
         raise
 
 
@@ -160,8 +166,7 @@ def _list(client: Client, query: dict[str, str | None], *, history: bool, as_jso
     if history:
         query["history"] = "true"
     answer = client.ask("GET", "/v1/preferences", query, again=True)
-    if answer["project"] is None:
-        warn("this directory is of no project: only what is for all projects is shown")
+    warn_of_no_project(answer, query)
     show(answer, _history if history else _table, as_json=as_json)
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import functools
 import os
-import sys
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote
 
 import click
 
-from relayctl.cli.options import json_option
+from relayctl.cli.consent import LEFT, REWRITING_S, agree, warn_of_a_rest
+from relayctl.cli.options import author_option, json_option
+from relayctl.cli.project_names import project_names
 from relayctl.cli.scope import where
-from relayctl.cli.show import show, warn
+from relayctl.cli.show import show
 from relayctl.cli.stdin import read_stdin
 from relayctl.client import Client
-from relayctl.errors import PathRefused
+from relayctl.errors import PathRefused, Refused
 from relayctl.home import absolute
 
 __all__ = ("project",)
@@ -44,7 +45,7 @@ def _said(command: Command) -> Command:
     @click.option("--check", "check_command", metavar="COMMAND", help="What checks it, such as `make check`.")
     @click.option("--priority", type=click.IntRange(1, 5), metavar="1..5", help="1 is the highest.")
     @click.option(_SUMMARY, "summary", metavar="FILE", help="File with its summary; - is standard input.")
-    @_author
+    @author_option()
     @functools.wraps(command)
     def saying(
         *words: object, roots: tuple[str, ...], summary: str | None, author: str | None, **options: object
@@ -60,11 +61,7 @@ def _said(command: Command) -> Command:
     return saying
 
 
-def _author(command: Command) -> Command:
-    return click.option("--author", metavar="NAME", help="Who says so.  [default: you]")(command)
-
-
-_slug = click.argument("slug", metavar="SLUG")
+_slug = click.argument("slug", metavar="SLUG", shell_complete=project_names)
 
 
 @project.command(
@@ -74,7 +71,7 @@ Examples:
   relayctl project add shop --repo acme/shop --summary-file SUMMARY.md
 """
 )
-@_slug
+@click.argument("slug", metavar="SLUG")
 @_said
 @json_option
 @click.pass_obj
@@ -84,9 +81,15 @@ def add(client: Client, *, slug: str, said: dict[str, Any], as_json: bool) -> No
     A --root is registered on this machine as `relayctl link` does it, with its whole repository, but no file is
     written into it; so hooks capture there only once `relayctl link` was run.
     """
-    show(
-        client.ask("POST", "/v1/projects", None, {"slug": slug, **said}, again=False), _table, as_json=as_json
-    )
+    try:
+        answer = client.ask("POST", "/v1/projects", None, {"slug": slug, **said}, again=False)
+    except Refused as refused:
+        if refused.code == "project_taken" and refused.problem.get("project") == slug:
+            refused.hint = (
+                f"`relayctl project set {slug}` changes it, `relayctl project show {slug}` shows it"
+            )
+        raise
+    show(answer, _table, as_json=as_json)
 
 
 @project.command(
@@ -105,13 +108,14 @@ Examples:
 def change(client: Client, *, slug: str, said: dict[str, Any], as_json: bool) -> None:
     """Say something else of a project.
 
-    What is not given stays; an empty text unsets a field, and further roots are added.
+    What is not given stays; an empty text unsets a field, and wipes it from the disk. Further roots are added.
     """
-    show(client.ask("PATCH", _path(slug), None, said, again=True), _table, as_json=as_json)
+    answer = client.ask("PATCH", _path(slug), None, said, again=True, timeout_s=REWRITING_S)
+    show(answer, _table, as_json=as_json)
 
 
 @project.command("show", epilog="\b\nExamples:\n  relayctl project show\n  relayctl project show shop --json")
-@click.argument("slug", metavar="[SLUG]", required=False)
+@click.argument("slug", metavar="[SLUG]", required=False, shell_complete=project_names)
 @json_option
 @click.pass_obj
 def show_one(client: Client, *, slug: str | None, as_json: bool) -> None:
@@ -131,9 +135,9 @@ def list_all(client: Client, *, as_json: bool) -> None:
 
 
 @project.command(epilog="\b\nExample:\n  relayctl project rename shop store")
-@click.argument("old", metavar="OLD")
+@click.argument("old", metavar="OLD", shell_complete=project_names)
 @click.argument("new", metavar="NEW")
-@_author
+@author_option()
 @json_option
 @click.pass_obj
 def rename(client: Client, *, old: str, new: str, author: str | None, as_json: bool) -> None:
@@ -149,7 +153,7 @@ def rename(client: Client, *, old: str, new: str, author: str | None, as_json: b
 @project.command(epilog="\b\nExample:\n  relayctl project alias shop webshop")
 @_slug
 @click.argument("alias", metavar="ALIAS")
-@_author
+@author_option()
 @json_option
 @click.pass_obj
 def alias(client: Client, *, slug: str, alias: str, author: str | None, as_json: bool) -> None:
@@ -160,7 +164,7 @@ def alias(client: Client, *, slug: str, alias: str, author: str | None, as_json:
 @project.command(epilog="\b\nExample:\n  relayctl project unalias shop webshop")
 @_slug
 @click.argument("alias", metavar="ALIAS")
-@_author
+@author_option()
 @json_option
 @click.pass_obj
 def unalias(client: Client, *, slug: str, alias: str, author: str | None, as_json: bool) -> None:
@@ -175,18 +179,24 @@ def unalias(client: Client, *, slug: str, alias: str, author: str | None, as_jso
 @project.command(epilog="\b\nExamples:\n  relayctl project remove shop\n  relayctl project remove shop --yes")
 @_slug
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@_author
+@author_option()
 @json_option
 @click.pass_obj
-def remove(client: Client, *, slug: str, yes: bool, author: str | None, as_json: bool) -> None:
+def remove(client: Client, *, slug: str, yes: bool, author: str | None, as_json: bool) -> int:
     """Remove a project with its memory.
 
     Its decisions, preferences, aliases and links go. Not even its history stays, and free space in the database is overwritten. What hooks captured stays in the feed,
     where it belongs to no project any more. A project of the same name that is made later has nothing of it.
+    Exit code 2 if overwriting had to be left for the next start of the daemon.
     """
     if not yes:
-        _ask_first(client.ask("GET", _path(slug), again=True))
-    show(client.ask("DELETE", _path(slug), {"author": author}, again=False), _removed, as_json=as_json)
+        agree(lambda: _question(client.ask("GET", _path(slug), again=True)))
+    gone = client.ask("DELETE", _path(slug), {"author": author}, again=False, timeout_s=REWRITING_S)
+    show(gone, _removed, as_json=as_json)
+    if gone["finished"]:
+        return 0
+    warn_of_a_rest()
+    return LEFT
 
 
 def _path(name: str) -> str:
@@ -227,22 +237,11 @@ def _summary(path: str) -> str:
         raise PathRefused(_SUMMARY, "it is not UTF-8") from error
 
 
-def _ask_first(found: dict[str, Any]) -> None:
-    """Let nothing be removed that nobody agreed to.
-
-    Raises:
-        click.UsageError: Nobody can be asked.
-        click.exceptions.Exit: The answer was no.
-    """
+def _question(found: dict[str, Any]) -> str:
     from relayctl.cli.words import count
 
-    if not sys.stdin.isatty():
-        unasked = "there is no terminal to ask on; nothing was removed. --yes does it without asking"
-        raise click.UsageError(unasked, click.get_current_context())
     whole = f"{count(found['history'], 'decision')} and {count(found['preferences'], 'preference')}"
-    if not click.confirm(f"Remove {found['slug']} for good, with {whole}?", err=True):
-        warn("nothing was removed")
-        raise click.exceptions.Exit(2)
+    return f"Remove {found['slug']} for good, with {whole}?"
 
 
 def _list(answer: dict[str, Any]) -> str:

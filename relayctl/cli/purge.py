@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
+from relayctl.cli.consent import LEFT, REWRITING_S, agree, warn_of_a_rest
 from relayctl.cli.memory import item_path
 from relayctl.cli.options import json_option
-from relayctl.cli.show import show, warn
+from relayctl.cli.show import show
 from relayctl.client import Client
 
 __all__ = ("purge",)
-
-_UNFINISHED = 2
-_REWRITING_S = 600.0
 
 
 @click.command(
@@ -40,33 +37,23 @@ def purge(client: Client, *, item_id: str, yes: bool, as_json: bool) -> int:
     anew. Nothing brings it back. Exit code 2 if a part of that had to be left for the next start of the daemon.
     """
     if not yes:
-        _ask_first(client, item_id)
-    gone = client.ask("DELETE", item_path(item_id), again=False, timeout_s=_REWRITING_S)
+        agree(lambda: _question(client, item_id))
+    gone = client.ask("DELETE", item_path(item_id), again=False, timeout_s=REWRITING_S)
     show(gone, _purged, as_json=as_json)
     if gone["finished"]:
         return 0
-    warn("the rows are gone, but free space of relay.db was not wiped yet: restart the daemon to do that")
-    return _UNFINISHED
+    warn_of_a_rest()
+    return LEFT
 
 
-def _ask_first(client: Client, item_id: str) -> None:
-    """Let nothing be removed that nobody agreed to; what it says is not shown again.
-
-    Raises:
-        click.UsageError: Nobody can be asked.
-        click.exceptions.Exit: The answer was no.
-    """
-    if not sys.stdin.isatty():
-        unasked = "there is no terminal to ask on; nothing was removed. --yes does it without asking"
-        raise click.UsageError(unasked, click.get_current_context())
+def _question(client: Client, item_id: str) -> str:
+    """Say what would be removed; what it says is not shown again."""
     from relayctl.cli.decision_table import day, scope_of
 
     item = client.ask("GET", item_path(item_id), again=True)
     where = scope_of(item) if item["kind"] == "decision" else item["scope"]
     told = f"{item['kind']} {item['id']}, {where}, recorded on {day(item['recorded_at'])}"
-    if not click.confirm(f"{told}: remove it for good?", err=True):
-        warn("nothing was removed")
-        raise click.exceptions.Exit(_UNFINISHED)
+    return f"{told}: remove it for good?"
 
 
 def _purged(gone: dict[str, Any]) -> str:

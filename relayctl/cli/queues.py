@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from relayctl.cli.event import show_event
-from relayctl.cli.forget import forget
 from relayctl.cli.options import json_option, limit_option, queue_options
+from relayctl.cli.queue_forget import forget
 from relayctl.cli.show import Progress, show
 from relayctl.client import Client
 from relayctl.errors import Refused

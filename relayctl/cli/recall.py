@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from relayctl.cli.options import json_option
-from relayctl.cli.scope import moment_options, project_options
+from relayctl.cli.scope import moment_options, others_meant, project_options, warn_of_no_project
 from relayctl.cli.show import for_people, show, warn
 from relayctl.client import Client
 
 __all__ = ("recall",)
 
 _KINDS = ("decision", "preference", "summary")
+_MOST = 100
 _MOST_CHARS = 8_000
 
 
@@ -29,14 +30,14 @@ Examples:
 """
 )
 @click.argument("words", nargs=-1, metavar="[TEXT]")
-@project_options(with_global=True)
+@project_options(with_global="Only what is for all projects.")
 @click.option("--history", is_flag=True, help="Also what holds no more.")
 @click.option(
     "--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only this kind; may be repeated."
 )
 @click.option("--task", metavar="KEY", help="Only of this task.")
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(1, 100), help="At most N items.  [default: 10, or all]"
+    "--limit", metavar="N", type=click.IntRange(1, _MOST), help="At most N items.  [default: 10, or all]"
 )
 @click.option("--lane", metavar="NAME", help="Without TEXT: preferences of this agent CLI count.")
 @click.option("--model", metavar="ID", help="Without TEXT: preferences for this model count.")
@@ -70,7 +71,7 @@ def recall(
     answer = client.ask("POST", "/v1/recall", None, order, again=True)
     if answer["items"] or not for_people(as_json=as_json):
         show(answer, lambda told: _table(told, history=history, explain=explain), as_json=as_json)
-    _tell(answer, scope)
+    _tell(answer, scope, limited=bool(options["limit"]), older=bool(order["text"]) and not history)
 
 
 def _table(answer: dict[str, Any], *, history: bool, explain: bool) -> str:
@@ -101,12 +102,20 @@ def _why(item: Mapping[str, Any]) -> str:
     return f"{item['score']:.2f} {' '.join(map(str, words))}".strip()
 
 
-def _tell(answer: Mapping[str, Any], scope: Mapping[str, Any]) -> None:
-    """Say beside the items where nothing was looked at, and where else there is something."""
-    if answer["project"] is None and "directory" in scope:
-        warn("this directory is of no project: only what is for all projects was looked at")
+def _tell(answer: Mapping[str, Any], scope: Mapping[str, Any], *, limited: bool, older: bool) -> None:
+    """Say beside the items where nothing was looked at, that there may be more, and where else there is something.
+
+    Args:
+        answer: The daemon's.
+        scope: What was asked about.
+        limited: How many there may be was said.
+        older: What holds no more was not searched.
+    """
+    warn_of_no_project(answer, scope)
     if answer["items"]:
+        if len(answer["items"]) == _MOST and not limited:
+            warn(f"these are the first {_MOST}; `relayctl memory history` lists all decisions")
         return
-    close = " or ".join(f"--project {slug}" for slug in answer["did_you_mean"])
     where = f" in {answer['project']}" if answer["project"] else ""
-    warn(f"nothing was found{where}{f'; did you mean {close}?' if close else ''}")
+    elsewhere = others_meant(answer) or ("--history also looks at what holds no more" if older else "")
+    warn("; ".join(filter(None, (f"nothing was found{where}", elsewhere))))

@@ -4,32 +4,50 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
-__all__ = ("instant_option", "moment_options", "project_options", "where")
+from relayctl.cli.project_names import project_names
+from relayctl.cli.show import warn
+from relayctl.errors import PathRefused
+
+__all__ = (
+    "instant_option",
+    "moment_options",
+    "others_meant",
+    "project_options",
+    "warn_of_no_project",
+    "warn_of_others",
+    "where",
+)
 
 Command = Callable[..., Any]
 
 
-def project_options(*, with_global: bool = False) -> Callable[[Command], Command]:
+def project_options(*, with_global: bool | str = False) -> Callable[[Command], Command]:
     """Let a project be named, by slug or alias; the command gets `scope`, members of a request that say which.
 
     Args:
-        with_global: Whether `--global` may be said instead.
+        with_global: Whether `--global` may be said instead; a text is its help.
     """
 
     def add(command: Command) -> Command:
-        @click.option("--project", metavar="SLUG", help="Project.  [default: that of this directory]")
+        @click.option(
+            "--project",
+            metavar="SLUG",
+            shell_complete=project_names,
+            help="Project.  [default: that of this directory]",
+        )
         @functools.wraps(command)
         def choosing(*words: object, project: str | None, **options: object) -> object:
             everywhere = bool(options.pop("everywhere", False))
             return command(*words, scope=where(project, everywhere=everywhere), **options)
 
         if with_global:
-            return click.option("--global", "everywhere", is_flag=True, help="For all projects.")(choosing)
+            told = with_global if isinstance(with_global, str) else "For all projects."
+            return click.option("--global", "everywhere", is_flag=True, help=told)(choosing)
         return choosing
 
     return add
@@ -40,6 +58,7 @@ def where(project: str | None, *, everywhere: bool = False) -> dict[str, Any]:
 
     Raises:
         click.UsageError: Both were named.
+        PathRefused: The working directory cannot be told to the daemon.
     """
     if everywhere:
         if project is not None:
@@ -48,10 +67,38 @@ def where(project: str | None, *, everywhere: bool = False) -> dict[str, Any]:
         return {"global": True}
     if project is not None:
         return {"project": project}
+    return {"directory": _working_directory()}
+
+
+def _working_directory() -> str:
     try:
-        return {"directory": os.path.realpath(os.getcwd())}
-    except OSError:  # the working directory was deleted
-        return {"directory": os.environ.get("PWD") or "/"}
+        path = os.path.realpath(os.getcwd())
+    except OSError:  # it was deleted; the shell may still know what it was called
+        path = os.environ.get("PWD", "")
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        here = "the working directory"
+        raise PathRefused(here, "the path is not UTF-8, which the daemon's protocol needs") from None
+    return path if path.startswith("/") else "/"
+
+
+def warn_of_no_project(answer: Mapping[str, Any], scope: Mapping[str, Any]) -> None:
+    """Say beside an answer that the directory it was asked for is of no project."""
+    if answer["project"] is None and "directory" in scope:
+        warn("this directory is of no project: only what is for all projects was looked at")
+
+
+def warn_of_others(answer: Mapping[str, Any]) -> None:
+    """Ask beside an answer whether another project was meant than the one that has nothing."""
+    if meant := others_meant(answer):
+        warn(f"{answer['project']} has nothing of its own; {meant}")
+
+
+def others_meant(answer: Mapping[str, Any]) -> str:
+    """Put the projects that the daemon takes to be meant into a question; empty if there are none."""
+    close = " or ".join(f"--project {slug}" for slug in answer.get("did_you_mean", ()))
+    return close and f"did you mean {close}?"
 
 
 def instant_option(flag: str, help_text: str, *, end: bool) -> Callable[[Command], Command]:

@@ -27,7 +27,7 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
             "prefer": Lookup("relayctl.cli.prefer", "prefer", "Set a preference; list those that count."),
             "unprefer": Lookup("relayctl.cli.prefer", "unprefer", "Drop a preference."),
             "memory": Lookup("relayctl.cli.memory", "memory", "History; show, edit, reindex."),
-            "forget": Lookup("relayctl.cli.forget_item", "forget", "Close a decision that holds no more."),
+            "forget": Lookup("relayctl.cli.forget", "forget", "Close a decision that holds no more."),
             "purge": Lookup("relayctl.cli.purge", "purge", "Remove a leaked text from the disk."),
             "project": Lookup("relayctl.cli.project", "project", "Add, change, show, list, rename projects."),
         },
@@ -50,12 +50,17 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
                 "List queues; see, retry, discard held events; back up, forget.",
             ),
             "auth": Lookup("relayctl.cli.auth", "auth", "Store, list or remove the tokens for servers."),
+        },
+    ),
+    (
+        "See what happened",
+        {
             "feed": Lookup("relayctl.cli.feed", "feed", "Show what happened; follow it; add to it."),
             "usage": Lookup("relayctl.cli.usage", "usage", "Sum up tokens and cost by who used them."),
         },
     ),
     (
-        "Work with projects",
+        "Capture from hooks",
         {
             "link": Lookup("relayctl.cli.link", "link", "Let hooks capture in a repository; list those."),
             "unlink": Lookup("relayctl.cli.link", "unlink", "Stop hooks from capturing in a repository."),

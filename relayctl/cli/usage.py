@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from relayctl.cli.options import json_option
+from relayctl.cli.project_names import project_names
 from relayctl.cli.scope import instant_option
 from relayctl.cli.show import show
 from relayctl.client import Client
@@ -24,7 +25,9 @@ Examples:
   relayctl usage --project shop --from today --json
 """
 )
-@click.option("--project", metavar="SLUG", help="Only of this project.  [default: all]")
+@click.option(
+    "--project", metavar="SLUG", shell_complete=project_names, help="Only of this project.  [default: all]"
+)
 @instant_option("--from", "From the beginning of that day on (or from a time).", end=False)
 @instant_option("--to", "To the end of that day (or to a time).", end=True)
 @click.option(
@@ -54,7 +57,10 @@ def _table(answer: dict[str, Any]) -> str:
     if len(rows) > 1:
         rows.append(["all", *[""] * (len(by) - 1), *_sums(answer["total"])])
     return columns(
-        (*by, "calls", "tokens in", "tokens out", "cost usd"), rows, empty="no use was told of", first=by[0]
+        (*by, "calls", "tokens in", "tokens out", "cost usd"),
+        rows,
+        empty="no step.usage event is there to sum up",
+        first=by[0],
     )
 
 

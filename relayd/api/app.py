@@ -1,8 +1,10 @@
 """The application: every route, and the one place where errors become answers."""
 
+import re
 from asyncio import CancelledError
 from collections.abc import Sequence
 from itertools import chain
+from urllib.parse import unquote
 
 from starlette.datastructures import State
 from starlette.exceptions import HTTPException
@@ -17,6 +19,9 @@ from relayd.events import StoreDamaged
 from relayd.services import Services
 
 __all__ = ("App", "all_routes")
+
+_SLASH = re.compile(b"%(?=2f)", re.IGNORECASE)
+"""A slash that belongs to a name; it stays escaped, since it must not divide a path and lead to another route."""
 
 
 def all_routes() -> list[BaseRoute]:
@@ -81,6 +86,8 @@ class App:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request; whatever goes wrong in it ends here."""
         scope["app"] = self
+        if _SLASH.search(scope.get("raw_path") or b""):
+            scope["path"] = unquote(_SLASH.sub(b"%25", scope["raw_path"]))
         answer = _Answer(send)
         try:
             await self._router(scope, receive, answer)

@@ -13,7 +13,9 @@ from relayd.api.whose import read_from
 from relayd.brief.briefs import MAX_TOKENS
 from relayd.brief.compiler import Omitted, Shown
 from relayd.brief.section import Order
+from relayd.memory.moment import Moment
 from relayd.services import services
+from relayd.store.projects import slug_of
 
 __all__ = ("routes",)
 
@@ -36,13 +38,18 @@ class BriefOrder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BriefTold(msgspec.Struct, frozen=True):
-    """A brief as it goes out."""
+    """A brief as it goes out.
+
+    Args:
+        did_you_mean: As with recall; not there if there are none.
+    """
 
     project: str | None
     text: str
     sections: tuple[Shown, ...]
     tokens: int
     omitted: tuple[Omitted, ...]
+    did_you_mean: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 async def brief(request: Request) -> Json:
@@ -61,8 +68,12 @@ async def brief(request: Request) -> Json:
         moment=moment(order.as_of, order.known_at),
         order=order.order,
     )
-    slug = None if project is None else project.slug
-    return Json(BriefTold(slug, made.text, made.sections, made.tokens, made.omitted))
+    told = BriefTold(slug_of(project), made.text, made.sections, made.tokens, made.omitted)
+    if order.project is not None and project is not None and project.summary is None:
+        newest = await parts.decisions.latest(project.id, moment=Moment.of(None, None), limit=1)
+        if not newest and (close := await parts.projects.meant_instead_of(project)):
+            told = msgspec.structs.replace(told, did_you_mean=close)
+    return Json(told)
 
 
 routes = [Route("/v1/brief", brief, methods=["POST"])]

@@ -17,8 +17,9 @@ from relayd.errors import ParameterRefused
 from relayd.memory.decisions import Decided, NewDecision
 from relayd.services import services
 from relayd.store.decisions import Decision, DecisionSource
+from relayd.store.projects import slug_of
 from relayd.store.ulid import LENGTH, is_prefix
-from relayd.text.instant import to_text
+from relayd.text.instant import to_text, to_text_or_none
 
 __all__ = ("DecisionShown", "routes", "shown")
 
@@ -96,7 +97,7 @@ async def decide(request: Request) -> Json:
         ref_text=order.ref_text,
     )
     done = await services(request).decisions.decide(new, project)
-    return _told(done, None if project is None else project.slug)
+    return _told(done, slug_of(project))
 
 
 async def history(request: Request) -> Json:
@@ -112,9 +113,13 @@ async def history(request: Request) -> Json:
         limit=limit,
         before=_before(request),
     )
-    slug = None if project is None else project.slug
+    slug = slug_of(project)
     rows = [shown(one, None if one.project_id is None else slug) for one in found]
-    return Json({"project": slug, "decisions": rows, "next": found[-1].id if len(found) == limit else None})
+    told: dict[str, Any] = {"project": slug, "decisions": rows}
+    told["next"] = found[-1].id if len(found) == limit else None
+    if project is not None and parameter(request, "project") and not any(one.project_id for one in found):
+        told |= {"did_you_mean": close} if (close := await parts.projects.meant_instead_of(project)) else {}
+    return Json(told)
 
 
 async def edit(request: Request) -> Json:
@@ -143,10 +148,10 @@ def shown(one: Decision, slug: str | None) -> DecisionShown:
         ref=one.ref,
         ref_text=one.ref_text,
         valid_from=to_text(one.valid_from_ms),
-        valid_to=_text(one.valid_to_ms),
+        valid_to=to_text_or_none(one.valid_to_ms),
         recorded_at=to_text(one.recorded_at_ms),
-        ended=_text(one.ended_ms),
-        superseded_at=_text(one.superseded_at_ms),
+        ended=to_text_or_none(one.ended_ms),
+        superseded_at=to_text_or_none(one.superseded_at_ms),
         superseded_by=one.superseded_by,
         reason=one.reason,
     )
@@ -169,10 +174,6 @@ async def _slug(request: Request, decision: Decision) -> str | None:
     if decision.project_id is None:
         return None
     return (await services(request).store.items.shown(decision.id)).project
-
-
-def _text(at_ms: int | None) -> str | None:
-    return None if at_ms is None else to_text(at_ms)
 
 
 routes = [

@@ -12,11 +12,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Send
 
-from relayd.api.asked import number, parameter, parameters
+from relayd.api.asked import number, parameters
 from relayd.api.body import read_json
 from relayd.api.response import Json
 from relayd.api.times import asked_instant, instant
-from relayd.api.whose import read_from
+from relayd.api.whose import chosen_project, read_from
 from relayd.errors import ParameterRefused
 from relayd.feed.addition import Addition
 from relayd.feed.feed import MAX_PAGE, PAGE
@@ -25,9 +25,9 @@ from relayd.feed.kinds import ranges
 from relayd.feed.page import FeedEvent
 from relayd.services import services
 from relayd.store.feed_rows import Choice
-from relayd.store.projects import Project
+from relayd.store.projects import Project, id_of, slug_of
 
-__all__ = ("chosen_project", "routes")
+__all__ = ("routes",)
 
 _COMMENT = b":\n\n"
 _COMMENT_EVERY_S = 15.0
@@ -105,21 +105,8 @@ async def add(request: Request) -> Json:
         dedupe_key=order.dedupe_key,
     )
     added = await services(request).feed.add(addition, project)
-    told = {**added._asdict(), "project": project and project.slug}
+    told = {**added._asdict(), "project": slug_of(project)}
     return Json(told, 201 if added.created else 200)
-
-
-async def chosen_project(request: Request) -> Project | None:
-    """Find the project that `?project=` or `?directory=` means; None if neither is there, which means all of them.
-
-    Raises:
-        UnknownProject: The one that is named is not there.
-        ScopeNeeded: The directory is of none.
-    """
-    name, directory = parameter(request, "project"), parameter(request, "directory")
-    if name is None and directory is None:
-        return None
-    return await services(request).projects.need(name, directory)
 
 
 class _Events(StreamingResponse):
@@ -165,7 +152,7 @@ def _cursor(request: Request) -> int | None:
 
 def _choice(request: Request, project: Project | None) -> Choice:
     kinds = [kind for asked in parameters(request, "kind") for kind in asked.split(",")]
-    return Choice(project and project.id, ranges(kinds))
+    return Choice(id_of(project), ranges(kinds))
 
 
 routes = [

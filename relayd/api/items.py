@@ -9,7 +9,6 @@ from starlette.routing import Route
 from relayd.api import decisions, preferences
 from relayd.api.asked import parameter
 from relayd.api.response import Json
-from relayd.memory.texts import author_or_own
 from relayd.services import services
 from relayd.store.decisions import Decision
 from relayd.store.items import Shown
@@ -27,9 +26,7 @@ async def show(request: Request) -> Json:
 async def purge(request: Request) -> Json:
     """DELETE /v1/items/{id}: remove one, and all its wordings, from the disk."""
     parts = services(request)
-    author = author_or_own(parameter(request, "author"))
-    parts.gate.check([("author", author)])
-    gone = await parts.store.items.purge(request.path_params["id"], author=author)
+    gone = await parts.purge.item(request.path_params["id"], parameter(request, "author"))
     told = {"kind": gone.kind, "id": gone.id, "removed": len(gone.ids), "finished": gone.finished}
     return Json({**told, "copies": copies_beside(parts.home.database)})
 

@@ -35,7 +35,7 @@ class LinkShown(msgspec.Struct, frozen=True):
 async def link(request: Request) -> Json:
     """POST /v1/links: let hooks capture in a directory and its repository; 201 if it was not linked before."""
     order = await read_json(request, LinkOrder)
-    linked = await services(request).directories.link(order.directory, order.project)
+    linked = await services(request).projects.link(order.directory, order.project)
     return Json(linked._asdict(), 201 if linked.created else 200)
 
 

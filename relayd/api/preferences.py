@@ -17,8 +17,8 @@ from relayd.errors import ParameterRefused
 from relayd.memory.preferences import NewPreference
 from relayd.services import services
 from relayd.store.preferences import Preference, PreferenceScope
-from relayd.store.projects import Project
-from relayd.text.instant import to_text
+from relayd.store.projects import Project, id_of, slug_of
+from relayd.text.instant import to_text, to_text_or_none
 
 __all__ = ("routes", "shown")
 
@@ -89,12 +89,12 @@ async def listed(request: Request) -> Json:
     project = await asked_project(request)
     read = parts.preferences.history if flag(request, "history") else parts.preferences.merged
     found = await read(
-        None if project is None else project.id,
+        id_of(project),
         lane=parameter(request, "lane"),
         model=parameter(request, "model"),
         moment=asked_moment(request),
     )
-    slug = None if project is None else project.slug
+    slug = slug_of(project)
     return Json({"project": slug, "preferences": [shown(one, slug) for one in found]})
 
 
@@ -103,6 +103,8 @@ async def _project(
 ) -> Project | None:
     """Find whose preference is meant: with the scope `project` its `id` is another way to name it."""
     if scope != "project":
+        if named is not None:
+            raise ParameterRefused("project", f"must not be given with the scope `{scope}`")
         return None
     if scope_id is not None and named is not None and scope_id != named:
         raise ParameterRefused("id", "must not name another project than `project`")
@@ -118,7 +120,7 @@ def _scope(request: Request) -> PreferenceScope:
 
 
 def _told(preference: Preference, project: Project | None) -> dict[str, object]:
-    slug = None if project is None else project.slug
+    slug = slug_of(project)
     return {"project": slug, **msgspec.structs.asdict(shown(preference, slug))}
 
 
@@ -133,7 +135,7 @@ def shown(one: Preference, slug: str | None) -> PreferenceShown:
         author=one.author,
         reason=one.reason,
         recorded_at=to_text(one.recorded_at_ms),
-        superseded_at=None if one.superseded_at_ms is None else to_text(one.superseded_at_ms),
+        superseded_at=to_text_or_none(one.superseded_at_ms),
         superseded_by=one.superseded_by,
         drop_reason=one.drop_reason,
     )

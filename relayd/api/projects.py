@@ -14,7 +14,7 @@ from relayd.api.response import Json
 from relayd.hooks.queue_choice import latest_of
 from relayd.projects.catalogue import Described
 from relayd.services import services
-from relayd.store.projects import ProjectFields
+from relayd.store.projects import ProjectFields, slug_of
 from relayd.store.upkeep import copies_beside
 from relayd.text.instant import to_text
 
@@ -111,7 +111,7 @@ async def list_all(request: Request) -> Json:
     if (directory := parameter(request, "directory")) is None:
         return Json({"projects": shown})
     here = await catalogue.scope(None, directory)
-    return Json({"projects": shown, "project": None if here is None else here.slug})
+    return Json({"projects": shown, "project": slug_of(here)})
 
 
 async def show(request: Request) -> Json:
@@ -124,6 +124,7 @@ async def change(request: Request) -> Json:
     order = await read_json(request, ChangedProject)
     catalogue = services(request).projects
     changed = await catalogue.change(_name(request), order.fields(), roots=order.roots, author=order.author)
+    await services(request).store.items.finish_purge()  # of what is unset
     return Json(await _shown(request, changed))
 
 

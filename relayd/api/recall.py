@@ -10,10 +10,11 @@ from relayd.api.body import read_json
 from relayd.api.response import Json
 from relayd.api.times import moment
 from relayd.api.whose import read_from
-from relayd.brief.recollection import MOST, Question, Recalled, Recollection
+from relayd.brief.recollection import MOST, Question, Recalled
 from relayd.errors import ParameterRefused
 from relayd.services import services
 from relayd.store.index import Kind
+from relayd.store.projects import slug_of
 
 __all__ = ("routes",)
 
@@ -66,12 +67,11 @@ async def recall(request: Request) -> Json:
         lane=order.lane,
         model=order.model,
     )
-    memory = Recollection(parts.decisions, parts.preferences, parts.search, parts.briefs)
-    items = await memory.ask(project, question)
+    items = await parts.recollection.ask(project, question)
     close: list[str] = []
     if not items and order.project is not None and project is not None:
         close = await parts.projects.similar_with_items(project)
-    return Json(RecallTold(None if project is None else project.slug, items, close))
+    return Json(RecallTold(slug_of(project), items, close))
 
 
 routes = [Route("/v1/recall", recall, methods=["POST"])]

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from relayd.api.asked import parameters
-from relayd.api.feed import chosen_project
 from relayd.api.response import Json
 from relayd.api.times import asked_instant
+from relayd.api.whose import chosen_project
 from relayd.errors import ParameterRefused
 from relayd.feed.feed import ALL_TIME
 from relayd.feed.usage import GROUPINGS, Grouping

@@ -9,7 +9,7 @@ from relayd.errors import ParameterRefused
 from relayd.services import services
 from relayd.store.projects import Project
 
-__all__ = ("asked_project", "read_from", "write_to")
+__all__ = ("asked_project", "chosen_project", "read_from", "write_to")
 
 
 async def read_from(
@@ -43,6 +43,19 @@ async def asked_project(request: Request) -> Project | None:
     """Find whose memory `?project=`, `?directory=` or `?global` asks for, as `read_from` does."""
     named, directory = parameter(request, "project"), parameter(request, "directory")
     return await read_from(request, named, directory, everywhere=flag(request, "global"))
+
+
+async def chosen_project(request: Request) -> Project | None:
+    """Find the project that `?project=` or `?directory=` means; None if neither is there, which means all of them.
+
+    Raises:
+        UnknownProject: The one that is named is not there.
+        ScopeNeeded: The directory is of none.
+    """
+    name, directory = parameter(request, "project"), parameter(request, "directory")
+    if name is None and directory is None:
+        return None
+    return await services(request).projects.need(name, directory)
 
 
 def _check(project: str | None, *, everywhere: bool) -> None:

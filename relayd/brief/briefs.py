@@ -16,7 +16,7 @@ from relayd.memory.moment import Moment
 from relayd.memory.preferences import Preferences
 from relayd.search.search import Search
 from relayd.store.changes import Changes
-from relayd.store.projects import Project
+from relayd.store.projects import Project, id_of
 from relayd.text.graphemes import cut_bytes
 
 __all__ = ("MAX_TOKENS", "Briefs")
@@ -110,7 +110,7 @@ class Briefs:
         kept = self._kept.get(asked, change=change, now_ms=now.as_of_ms)
         if kept is None:
             kept = await self._compile(asked, now)
-            until_ms = await self._decisions.next_change_ms(_id(project), now)
+            until_ms = await self._decisions.next_change_ms(id_of(project), now)
             self._kept.put(asked, kept, change=change, until_ms=until_ms)
         return kept
 
@@ -120,7 +120,7 @@ class Briefs:
             project, asked.intent, asked.task, room=room, moment=moment
         )
         wanted = await self._preferences.merged(
-            _id(project), lane=asked.lane, model=asked.model, moment=moment
+            id_of(project), lane=asked.lane, model=asked.model, moment=moment
         )
         sections = [
             Section.preferences((one.id, one.key, one.value) for one in wanted),
@@ -129,10 +129,6 @@ class Briefs:
         if project is not None:
             sections.append(Section.summary(project.slug, project.summary))
         return compile_brief(sections, asked.order, Budget(room.tokens, room.chars))
-
-
-def _id(project: Project | None) -> int | None:
-    return None if project is None else project.id
 
 
 def _room(max_tokens: int, max_chars: int | None) -> Room:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from typing import Final
 
-__all__ = ("one_line", "quoted", "sameness")
+from relayd.text.late import Late
+
+__all__ = ("one_line", "quoted", "sameness", "sameness_of_line")
 
 _SELECTORS: Final = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 # Controls, bidi overrides and isolates, annotations, and tags, in which whole sentences can be hidden. A flag of tags is
 # let through, and so is the first selector behind a character: more of them say nothing that can be seen.
-_HIDDEN = re.compile(
+_HIDDEN = Late(
     "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,7}\U000e007f)"
     "|(?:[\x00-\x1f\x7f-\x9f\u061c\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
     f"|(?<={_SELECTORS}){_SELECTORS})+"
 )
-_SELECTED = re.compile(f"{_SELECTORS}{_SELECTORS}")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060]")
+_SELECTED = Late(f"{_SELECTORS}{_SELECTORS}")
+_INVISIBLE = Late("[\u00ad\u200b-\u200f\u2060]")
 _MARKERS: Final = " >#•\t+-*"
 _FENCES: Final = ("```", "~~~")
 _ENDS: Final = " .;"
@@ -51,10 +52,15 @@ def quoted(text: str) -> list[str]:
 
 def sameness(text: str) -> str:
     """Reduce a line to what makes it another one: not its case, white space, list marker or final full stop."""
-    plain = " ".join(text.split())
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFC", plain)
-        plain = plain if plain.isprintable() else _INVISIBLE.sub("", plain)
+    return sameness_of_line(" ".join(text.split()))
+
+
+def sameness_of_line(line: str) -> str:
+    """Do as `sameness` with what `one_line` gave."""
+    if line.isascii():
+        return line.lower().lstrip(_MARKERS).rstrip(_ENDS) or line
+    plain = unicodedata.normalize("NFC", line)
+    plain = plain if plain.isprintable() else _INVISIBLE.sub("", plain)
     return plain.casefold().lstrip(_MARKERS).rstrip(_ENDS) or plain
 
 

@@ -9,7 +9,7 @@ from relayd.memory.decisions import Decisions
 from relayd.memory.moment import Moment
 from relayd.search.search import Search
 from relayd.store.decisions import Decision
-from relayd.store.projects import Project
+from relayd.store.projects import Project, id_of
 
 __all__ = ("INTENT_BYTES", "Candidate", "Material", "Room", "task_of")
 
@@ -79,7 +79,7 @@ class Material:
         Returns:
             The decisions, and whether there are older ones that were not looked at.
         """
-        project_id = None if project is None else project.id
+        project_id = id_of(project)
         of_task = await self._of_task(project, task, moment)
         matching = await self._matching(project_id, intent, moment)
         newest, more = await self._newest(project_id, room, moment)

@@ -16,9 +16,10 @@ from relayd.search.search import Search
 from relayd.store.decisions import Decision
 from relayd.store.index import Kind
 from relayd.store.preferences import Preference, entry
-from relayd.store.projects import Project
+from relayd.store.projects import Project, id_of
+from relayd.store.validity import holds
 from relayd.text.graphemes import cut, cut_bytes
-from relayd.text.instant import to_text
+from relayd.text.instant import to_text, to_text_or_none
 
 if TYPE_CHECKING:
     from relayd.search.search import Hit
@@ -121,7 +122,7 @@ class Recollection:
     async def _found(self, project: Project | None, question: Question) -> list[Recalled]:
         hits = await self._search.find(
             cut_bytes(question.text, INTENT_BYTES),
-            project_id=None if project is None else project.id,
+            project_id=id_of(project),
             moment=question.moment,
             history=question.history,
             kinds=question.kinds,
@@ -155,10 +156,10 @@ class Recollection:
                 task=question.task,
                 limit=question.limit or MOST,
             )
-            items += [_of_decision(one, project, current=one.holds(**moment._asdict())) for one in made]
+            items += [_of_decision(one, project, current=holds(one, **moment._asdict())) for one in made]
         if question.history and question.task is None and _asks_for(question, "preference"):
             was_set = await self._preferences.history(
-                None if project is None else project.id,
+                id_of(project),
                 lane=question.lane,
                 model=question.model,
                 moment=question.moment,
@@ -177,7 +178,7 @@ class Recollection:
             items.append(_of_summary(project))
         if "preferences" in shown and _asks_for(question, "preference"):
             wanted = await self._preferences.merged(
-                None if project is None else project.id,
+                id_of(project),
                 lane=question.lane,
                 model=question.model,
                 moment=question.moment,
@@ -206,7 +207,7 @@ def _of_hit(
         author=None if said is None else said.author,
         source=said.source if isinstance(said, Decision) else None,
         valid_from=to_text(hit.valid_from_ms),
-        valid_to=None if hit.valid_to_ms is None else to_text(hit.valid_to_ms),
+        valid_to=to_text_or_none(hit.valid_to_ms),
         current=hit.current,
         score=hit.score if explain else msgspec.UNSET,
         why=(hit.why or {}) if explain else msgspec.UNSET,
@@ -224,7 +225,7 @@ def _of_decision(one: Decision, project: Project | None, *, current: bool) -> Re
         author=one.author,
         source=one.source,
         valid_from=to_text(one.valid_from_ms),
-        valid_to=None if one.valid_to_ms is None else to_text(one.valid_to_ms),
+        valid_to=to_text_or_none(one.valid_to_ms),
         current=current,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, Self
 
-from relayd.brief.line import one_line, quoted, sameness
+from relayd.brief.line import one_line, quoted, sameness, sameness_of_line
 
 __all__ = ("ALLOCATION", "RENDERING", "Line", "Name", "Order", "Section")
 
@@ -39,7 +39,7 @@ class Line(NamedTuple):
         """Show an item as a line of a list; `note` stands behind it, in brackets."""
         said = one_line(text)
         shown = f"- {said} ({one_line(note)})" if note else f"- {said}"
-        return cls(shown, sameness(said), item_id)
+        return cls(shown, sameness_of_line(said), item_id)
 
     @classmethod
     def quote(cls, text: str) -> list[Self]:

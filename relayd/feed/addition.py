@@ -12,14 +12,12 @@ from relayd.feed.data import Data, read_data
 from relayd.feed.kinds import USAGE, check_free
 from relayd.feed.usage import read_step
 from relayd.memory.gate import Gate
-from relayd.memory.texts import name, name_or_none
-from relayd.places import default_actor
+from relayd.memory.texts import author_or_own, name, name_or_none
 from relayd.store.event_log import Happened
-from relayd.store.projects import Project
+from relayd.store.projects import Project, id_of, slug_of
 
 __all__ = ("Addition", "checked")
 
-_MAX_ACTOR_CHARS: Final = 64
 _MAX_SESSION_CHARS: Final = 512
 _MAX_KEY_CHARS: Final = 128
 
@@ -67,9 +65,9 @@ def checked(addition: Addition, project: Project | None, *, gate: Gate, now_ms: 
         kind=addition.kind,
         at_ms=now_ms if addition.at_ms is None else addition.at_ms,
         received_at_ms=now_ms,
-        actor=name_or_none("actor", addition.actor, _MAX_ACTOR_CHARS) or default_actor(),
-        project_id=project and project.id,
-        project=project and project.slug,
+        actor=author_or_own(addition.actor, "actor"),
+        project_id=id_of(project),
+        project=slug_of(project),
         session_id=name_or_none("session_id", addition.session_id, _MAX_SESSION_CHARS),
         data=data.text,
         dedupe_key=_key(addition.dedupe_key),

@@ -16,7 +16,7 @@ from relayd.feed.usage import GROUPINGS, Grouping, Usage, summed
 from relayd.memory.gate import Gate
 from relayd.store import RelayStore
 from relayd.store.feed_rows import EVERYTHING, Added, Choice, Span
-from relayd.store.projects import Project
+from relayd.store.projects import Project, id_of, slug_of
 from relayd.text.instant import LAST_MS
 
 __all__ = ("ALL_TIME", "MAX_PAGE", "PAGE", "Feed")
@@ -100,5 +100,5 @@ class Feed:
         by: Sequence[Grouping] = GROUPINGS,
     ) -> Usage:
         """Sum up tokens and cost of what happened in a span of time; of the whole machine without a project."""
-        rows = await self._rows.usage(USAGE, span, by=by, project_id=project and project.id)
-        return summed(rows, by=by, project=project and project.slug)
+        rows = await self._rows.usage(USAGE, span, by=by, project_id=id_of(project))
+        return summed(rows, by=by, project=slug_of(project))

@@ -41,10 +41,18 @@ def check_free(kind: str) -> None:
 def ranges(patterns: Iterable[str]) -> list[KindRange]:
     """Read what kinds are asked for: each by its name, or all below a word, such as `decision.*`.
 
+    What is asked for twice, or within something else, is asked for once: every range takes its time.
+
     Raises:
         ParameterRefused: One is neither.
     """
-    return [_range(pattern) for pattern in patterns]
+    apart: list[KindRange] = []
+    for first, beyond in sorted(map(_range, patterns)):
+        if apart and first < apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(beyond, apart[-1][1]))
+        else:
+            apart.append((first, beyond))
+    return apart
 
 
 def _range(pattern: str) -> KindRange:

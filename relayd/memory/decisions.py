@@ -12,7 +12,7 @@ from relayd.memory.moment import Moment
 from relayd.memory.texts import author_or_own, bounded, bounded_or_none, name_or_none
 from relayd.store.decision_row import SOURCES, Decided, Decision, DecisionSource, Wording
 from relayd.store.decisions import DecisionRows
-from relayd.store.projects import Project
+from relayd.store.projects import Project, id_of, slug_of
 from relayd.text.instant import LAST_MS
 
 __all__ = ("TEXT_BYTES", "Decided", "Decisions", "NewDecision")
@@ -133,7 +133,7 @@ class Decisions:
             limit: At most so many; None is all.
             before: Only those older than the one with this whole identifier, which need not be there any more.
         """
-        project_id = None if project is None else project.id
+        project_id = id_of(project)
         if moment is None and not current:
             return await self._rows.history(project_id, task=task, limit=limit, before=before)
         moment = moment or Moment.of(None, None)
@@ -164,8 +164,8 @@ class Decisions:
 
     def _checked(self, order: NewDecision, project: Project | None) -> Wording:
         wording = Wording(
-            project_id=None if project is None else project.id,
-            project=None if project is None else project.slug,
+            project_id=id_of(project),
+            project=slug_of(project),
             task=name_or_none("task", order.task, _TASK_CHARS),
             text=bounded("text", order.text, TEXT_BYTES),
             author=author_or_own(order.author),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from relayd.errors import SecretRefused, Suspect
 from relayd.memory.secret_patterns import SecretPatterns
 from relayd.text.assigned import find_assigned
+from relayd.text.late import Late
 from relayd.text.likeness import is_mask, is_wordy
 from relayd.text.tokens import PEM, URL_PASSWORD, Shape, possible
 
@@ -20,22 +21,22 @@ __all__ = ("Gate",)
 _MOST = 8
 """So many suspects are told of one request."""
 
-_UNSEEN = re.compile(
+_UNSEEN = Late(
     "(?:\\x1b\\[[0-9;:?]{0,32}[A-Za-z]"  # what colours a terminal
     "|[\\x00-\\x08\\x0e-\\x1f\\x7f-\\x84\\x86-\\x9f\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f"
     "\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\U000e0000-\\U000e0fff])+"
 )
 """What a reader does not see and a pattern would stumble over."""
 
-_ESCAPED = re.compile("%([2-7][0-9A-Fa-f])")
+_ESCAPED = Late("%([2-7][0-9A-Fa-f])")
 
-_PEM_BODY = re.compile("-----(?:\\\\{0,4}[nr]|[ \\t\\r\\n]){1,8}[A-Za-z0-9+/=]{16,}")
-_PEM_ENDED = re.compile("[A-Za-z0-9+/]{4,}")
-_PEM_LINES = re.compile("-----(?:BEGIN|END) [A-Z0-9 ]{1,64}-----")
+_PEM_BODY = Late("-----(?:\\\\{0,4}[nr]|[ \\t\\r\\n]){1,8}[A-Za-z0-9+/=]{16,}")
+_PEM_ENDED = Late("[A-Za-z0-9+/]{4,}")
+_PEM_LINES = Late("-----(?:BEGIN|END) [A-Z0-9 ]{1,64}-----")
 _TEMPLATES = ("<", "[", "{", "&lt;")
 """How what stands for a name or a password in a URL begins."""
 
-_SIGNED = re.compile("\\.[A-Za-z0-9_-]{8,}")
+_SIGNED = Late("\\.[A-Za-z0-9_-]{8,}")
 
 
 class _Span(NamedTuple):

@@ -24,11 +24,6 @@ class Moment(NamedTuple):
     known_at_ms: int
     is_now: bool = False
 
-    @property
-    def seen_from_ms(self) -> int:
-        """From when ages are counted."""
-        return self.as_of_ms if self.is_now else self.known_at_ms
-
     @classmethod
     def of(cls, as_of_ms: int | None, known_at_ms: int | None) -> Self:
         """Fill in what was not asked for: now; with only `known_at_ms`, what was true then as far as it was known then."""

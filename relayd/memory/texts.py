@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 
 from relayd.errors import ParameterRefused
-from relayd.places import default_binding
+from relayd.places import default_actor
 
 __all__ = ("author_or_own", "bounded", "bounded_or_none", "name", "name_or_none")
 
+_AUTHOR_CHARS = 64
 _CONTROL = "Cc"
 
 
@@ -72,10 +73,14 @@ def name_or_none(field: str, text: str | None, most_chars: int) -> str | None:
     return name(field, text, most_chars) if text is not None and text.strip() else None
 
 
-def author_or_own(author: str | None) -> str:
+def author_or_own(author: str | None, field: str = "author") -> str:
     """Give who said it: the one named, else this user.
+
+    Args:
+        author: As it was given.
+        field: Its name in a request.
 
     Raises:
         ParameterRefused: It is no name.
     """
-    return name_or_none("author", author, 64) or default_binding().actor
+    return name_or_none(field, author, _AUTHOR_CHARS) or default_actor()

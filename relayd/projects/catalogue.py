@@ -8,7 +8,7 @@ from typing import NamedTuple
 from relayd.errors import ParameterRefused, ScopeNeeded, UnknownProject
 from relayd.memory.gate import Gate
 from relayd.memory.texts import author_or_own
-from relayd.projects.directory import Directories
+from relayd.projects.directory import Directories, Linked
 from relayd.projects.fields import check_name, checked
 from relayd.store.projects import Counts, NewLink, Project, ProjectFields, Projects
 from relayd.store.rows import Link
@@ -101,9 +101,16 @@ class Catalogue:
         close = dict.fromkeys([slug for name in names for slug in await self.similar(name)])
         if not close:
             return []
-        held = {one.project_id for one in await self._projects.counts() if one.current or one.preferences}
         state = await self._projects.state()
-        return [slug for slug in close if (found := state.named(slug)) is not None and found.id in held]
+        ids = {slug: found.id for slug in close if (found := state.named(slug)) is not None}
+        held = await self._projects.with_items(list(ids.values()))
+        return [slug for slug, project_id in ids.items() if project_id in held]
+
+    async def meant_instead_of(self, project: Project) -> list[str]:
+        """Give what `similar_with_items` does, if this project itself has nothing that holds."""
+        if await self._projects.with_items([project.id]):
+            return []
+        return await self.similar_with_items(project)
 
     async def all(self) -> list[Described]:
         """Describe every project, by priority, then slug."""
@@ -206,6 +213,16 @@ class Catalogue:
             raise ParameterRefused("alias", "must not be the slug itself: a rename changes that")
         removed = await self._projects.unalias(project.id, alias, actor=actor)
         return await self.show(project.slug), removed
+
+    async def link(self, directory: str, project: str | None) -> Linked:
+        """Link a directory to a project, as `Directories.link` does, once the gate has seen both.
+
+        Raises:
+            ParameterRefused, LinkRefused, ProjectNeeded: As there.
+            SecretRefused: One looks like a credential.
+        """
+        self._gate.check([("project", project), ("directory", directory)])
+        return await self._directories.link(directory, project)
 
     async def remove(self, name: str, *, author: str | None = None) -> tuple[Project, dict[str, int]]:
         """Remove a project with its decisions, preferences, aliases and links; how many there were, too.

@@ -6,7 +6,7 @@ import re
 
 __all__ = ("RULE", "is_slug", "slug_from")
 
-RULE = "must be a slug: 1 to 64 of the letters a to z, digits and -, and no - at its beginning"
+RULE = "must be 1 to 64 of the letters a to z, digits and -, and no - at its beginning"
 """What a name that is none is told."""
 
 _MAX_CHARS = 64

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from relayd.search.asked import Asked
 from relayd.search.index import SearchIndex
 from relayd.search.query import Term, any_of, every_of, within
-from relayd.search.rank import Found
+from relayd.search.rank import Found, rarity
 from relayd.store.access import Access
 
 __all__ = ("Finder",)
 
-_CANDIDATES = 60
+_CANDIDATES = 40
 """How many are read and ranked at least; more where more are wanted."""
 
 _AFFORDED = 40_000
@@ -33,21 +35,24 @@ class Finder:
         self._access = access
         self._index = index
 
-    async def candidates(self, terms: Sequence[Term], asked: Asked, limit: int) -> list[Found]:
-        """Read what may be among the best `limit`."""
+    async def candidates(self, terms: Sequence[Term], asked: Asked, limit: int, *, items: int) -> list[Found]:
+        """Read what may be among the best `limit`; `items` is how many there are at all."""
         limit = max(_CANDIDATES, 2 * limit)
         rare, frequent = _part(terms)
         found: dict[int, Found] = {}
         if rare:
-            found |= await self._take("best", any_of(rare), asked, limit)
+            weights = [(within(asked.scopes, term.match), rarity(term, items)) for term in rare]
+            found |= await self._take("best", {"terms": msgspec.json.encode(weights).decode()}, asked, limit)
         if frequent:
-            found |= await self._take("newest", every_of([*rare[:1], *frequent[:_FREQUENT]]), asked, limit)
+            match = within(asked.scopes, every_of([*rare[:1], *frequent[:_FREQUENT]]))
+            found |= await self._take("newest", {"match": match}, asked, limit)
         if not rare and len(found) < limit:
-            found |= await self._take("newest", any_of(frequent), asked, limit)
+            match = within(asked.scopes, any_of(frequent))
+            found |= await self._take("newest", {"match": match}, asked, limit)
         return list(found.values())
 
-    async def _take(self, query: str, match: str, asked: Asked, limit: int) -> dict[int, Found]:
-        parameters = {**asked.parameters, "match": within(asked.scopes, match), "limit": limit}
+    async def _take(self, query: str, which: Mapping[str, str], asked: Asked, limit: int) -> dict[int, Found]:
+        parameters = {**asked.parameters, **which, "limit": limit}
         rows = await self._access.ask(self._index.queries[query], Found, parameters)
         return {row.row: row for row in rows}
 

@@ -5,6 +5,8 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
+from relayd.text.late import Late
+
 __all__ = ("compose", "fold")
 
 # Letters that no table of Unicode takes apart, but that people type without their strokes.
@@ -14,7 +16,7 @@ _STROKES: Final = str.maketrans(
 _SHORT_I: Final = "\u0439"
 """A letter of its own in Russian, though Unicode composes it like an accented one."""
 
-_MARKED: Final = re.compile("[\u0080-\u058f\u1e00-\u1fff]")
+_MARKED: Final = Late("[\u0080-\u058f\u1e00-\u1fff]")
 """Latin, Greek, Cyrillic and their marks; in other scripts marks make other letters."""
 
 _CACHED: Final = 2048

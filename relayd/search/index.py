@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import closing
+from functools import partial
 from importlib import import_module
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Final
@@ -13,6 +14,7 @@ import anyio.to_thread
 import msgspec
 
 from relay_queue.sqlite.named import load
+from relayd.search.damage import is_of_index, tear_out
 from relayd.search.tokens import chunks
 from relayd.store.index import Entry, Kind
 
@@ -57,6 +59,9 @@ class SearchIndex:
     Attributes:
         queries: The statements of `relayd.search`, by name.
         has_fts: Whether SQLite can index; known once the file was opened.
+        is_damaged: What is there cannot be read. It is left alone until it is cleared, and made anew at the next start if
+            it is not.
+        on_damage: Called when that is found, in whichever thread.
 
     Args:
         before_import: Awaited before the stemmers are imported, which happens on first use; it may refuse.
@@ -75,6 +80,8 @@ class SearchIndex:
         self._importing = anyio.Lock()
         self.queries = load("relayd.search")
         self.has_fts = True
+        self.is_damaged = False
+        self.on_damage: Callable[[], None] | None = None
 
     async def ready(self) -> None:
         """Import the stemmers, unless they are there.
@@ -119,31 +126,74 @@ class SearchIndex:
         if self.has_fts:
             self._make(connection)
 
+    def complete(self, connection: Connection) -> None:
+        """Say in the file that everything is in the index again."""
+        if self.has_fts and not self.is_damaged:
+            connection.execute(self.queries["set_index_version"], {"version": VERSION})
+
     def put(self, connection: Connection, entries: Iterable[Entry]) -> None:
         """Take entries in, or in place of what was known under the same kind and id."""
         if self.has_fts:
-            for entry in entries:
-                self._put(connection, entry)
+            self._try(connection, partial(self._put_all, connection, entries))
 
     def drop(self, connection: Connection, kind: Kind, item_id: str) -> None:
         """Forget one item."""
-        if not self.has_fts:
-            return
-        for row in connection.execute(self.queries["drop_item"], {"kind": kind, "id": item_id}).fetchall():
-            connection.execute(self.queries["drop_words"], {"row": row[0]})
+        if self.has_fts:
+            self._try(connection, partial(self._drop, connection, kind, item_id))
 
     def scrub(self, connection: Connection) -> None:
         """Leave nothing in the file of what was dropped."""
         if self.has_fts:
-            names = _SCRUBBED
-        else:
-            names = _EMPTIED if connection.execute(self.queries["has_shadows"]).fetchone()[0] else ()
+            self._try(connection, partial(self._run, connection, _SCRUBBED))
+            if self.is_damaged:  # and what it holds is not known
+                self._make(connection)
+        elif connection.execute(self.queries["has_shadows"]).fetchone()[0]:
+            self._run(connection, _EMPTIED)
+
+    def found_damage(self) -> None:
+        """Say that the index cannot be read."""
+        if not self.is_damaged:
+            self.is_damaged = True
+            if self.on_damage is not None:
+                self.on_damage()
+
+    def _try(self, connection: Connection, work: Callable[[], None]) -> None:
+        """Change the index; nothing of it if the index is damaged, so that what it is of is stored all the same."""
+        if not self.is_damaged:
+            connection.execute("SAVEPOINT indexing")
+            try:
+                work()
+                connection.execute("SAVEPOINT indexed")  # has written what FTS5 holds back until the commit
+            except sqlite3.DatabaseError as error:
+                if not is_of_index(error):
+                    raise
+                connection.execute("ROLLBACK TO indexing")
+                self.found_damage()
+            connection.execute("RELEASE indexing")
+        if self.is_damaged:
+            connection.execute(self.queries["set_index_version"], {"version": ""})
+
+    def _make(self, connection: Connection) -> None:
+        try:
+            self._run(connection, _REMOVED)
+        except sqlite3.DatabaseError as error:
+            if not is_of_index(error):
+                raise
+            tear_out(connection)
+            self._run(connection, _REMOVED)
+        self._run(connection, _MADE)
+
+    def _run(self, connection: Connection, names: Iterable[str]) -> None:
         for name in names:
             connection.execute(self.queries[name])
 
-    def _make(self, connection: Connection) -> None:
-        for name in (*_REMOVED, *_MADE):
-            connection.execute(self.queries[name])
+    def _drop(self, connection: Connection, kind: Kind, item_id: str) -> None:
+        for row in connection.execute(self.queries["drop_item"], {"kind": kind, "id": item_id}).fetchall():
+            connection.execute(self.queries["drop_words"], {"row": row[0]})
+
+    def _put_all(self, connection: Connection, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self._put(connection, entry)
 
     def _put(self, connection: Connection, entry: Entry) -> None:
         assert self._stems is not None, "ready() comes first"  # noqa: S101 -- a job that puts awaited it

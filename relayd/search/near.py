@@ -75,7 +75,9 @@ def distance(one: str, other: str, most: int) -> int:
     above = [min(column, far) for column in range(len(other) + 1)]
     for row, letter in enumerate(one, 1):
         line = [min(row, far)] + [far] * len(other)
-        for column in range(max(1, row - most), min(len(other), row + most) + 1):  # what is further off is too far
+        for column in range(
+            max(1, row - most), min(len(other), row + most) + 1
+        ):  # what is further off is too far
             beside = other[column - 1]
             least = min(above[column] + 1, line[column - 1] + 1, above[column - 1] + (letter != beside))
             if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == beside:

@@ -56,7 +56,9 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def match(self) -> str:
         """The term in the language of the index, every token in quotes."""
-        ways = [f'exact : "{tokens}"' for tokens in self.exact] + [f'stem : "{stem}"' for stem in self.stems]
+        # an item that holds a word holds its stem as well
+        exact = () if len(self.exact) == 1 and self.stems else self.exact
+        ways = [f'exact : "{tokens}"' for tokens in exact] + [f'stem : "{stem}"' for stem in self.stems]
         return f"({' OR '.join(ways)})"
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
 from relayd.search.query import Term
 from relayd.store.index import Kind
 
-__all__ = ("Found", "Standing", "rank")
+__all__ = ("Found", "Standing", "rank", "rarity")
 
 _SATURATION: Final = 1.2
 _LENGTH_COUNTS: Final = 0.6
@@ -22,6 +22,8 @@ _OTHER_FORM: Final = 0.9
 _COVERAGE: Final = 0.6
 """How much of the score is for how much of the question there is."""
 _TOGETHER: Final = 0.2
+_EVERYWHERE: Final = 0.3
+"""What a term counts that all items hold."""
 _RECENT: Final = 0.10
 _HALF_AGE_MS: Final = 30 * 86_400_000
 _OF_PROJECT: Final = 0.05
@@ -35,7 +37,7 @@ class Found(msgspec.Struct, frozen=True, array_like=True):
         row: In the index; 0 where there is none.
         exact: Its tokens, with spaces between; empty where there is no index.
         stem: Its stems.
-        bm25: How well it matches as SQLite sees it: less is better.
+        told: How much of the question it holds, as the query sees it.
     """
 
     row: int
@@ -46,7 +48,7 @@ class Found(msgspec.Struct, frozen=True, array_like=True):
     text: str
     exact: str
     stem: str
-    bm25: float
+    told: float
     valid_from_ms: int
     valid_to_ms: int | None
     recorded_at_ms: int
@@ -71,8 +73,22 @@ class Standing(msgspec.Struct, frozen=True):
     factors: dict[str, float]
 
 
+class _Weighed(NamedTuple):
+    """A term with its weight, and as it stands among tokens."""
+
+    term: Term
+    weight: float
+    exact: tuple[str, ...]
+    stems: tuple[str, ...]
+
+    @classmethod
+    def of(cls, term: Term, items: int) -> _Weighed:
+        exact = tuple(f" {tokens} " for tokens in term.exact)
+        return cls(term, rarity(term, items), exact, tuple(f" {stem} " for stem in term.stems))
+
+
 def rank(
-    candidates: Sequence[Found], terms: Sequence[Term], *, items: int, now_ms: int, task: str | None
+    candidates: Sequence[Found], terms: Sequence[Term], *, items: int, task: str | None
 ) -> list[Standing]:
     """Order candidates, the best first.
 
@@ -80,56 +96,72 @@ def rank(
         candidates: What may match.
         terms: What was asked for.
         items: How many items there are at all.
-        now_ms: Ages are counted to here.
         task: What is of it counts a little more.
     """
-    standings = [_stand(found, terms, items, now_ms, task) for found in candidates]
+    weighed = [_Weighed.of(term, items) for term in terms]
+    newest_ms = max((found.recorded_at_ms for found in candidates), default=0)
+    standings = [_stand(found, weighed, newest_ms, task) for found in candidates]
     kept = [standing for standing in standings if standing.matched]
     return sorted(kept, key=lambda one: (-one.score, -one.found.recorded_at_ms, one.found.id))
 
 
-def _stand(found: Found, terms: Sequence[Term], items: int, now_ms: int, task: str | None) -> Standing:
+def rarity(term: Term, items: int) -> float:
+    """Weigh a term: the fewer of all items hold it, the more it tells."""
+    if items <= term.items:
+        return term.weight * _EVERYWHERE
+    return term.weight * math.log(1 + (items - term.items + 0.5) / (term.items + 0.5))
+
+
+def _stand(found: Found, weighed: Sequence[_Weighed], newest_ms: int, task: str | None) -> Standing:
     exact, stems = f" {found.exact} ", f" {found.stem} "
     damping = _SATURATION * (1 - _LENGTH_COUNTS + _LENGTH_COUNTS * len(found.exact) / _USUAL_CHARS)
-    matched: list[Term] = []
+    matched: list[_Weighed] = []
     total = possible = told = 0.0
-    for term in terms:
-        rarity = (
-            term.weight * math.log(1 + (items - term.items + 0.5) / (term.items + 0.5))
-            if items > term.items
-            else term.weight * 0.3
-        )
-        possible += rarity
-        if often := _times(term, exact, stems):
-            matched.append(term)
-            told += rarity
-            total += rarity * often * (_SATURATION + 1) / (often + damping)
+    for one in weighed:
+        possible += one.weight
+        if often := _times(one, exact, stems):
+            matched.append(one)
+            told += one.weight
+            total += one.weight * often * (_SATURATION + 1) / (often + damping)
     covered = told / possible if possible else 0.0
     relevance = (
         total * (1 - _COVERAGE + _COVERAGE * covered) * (1 + _TOGETHER * _together(matched, exact, stems))
     )
-    age_ms = max(0, now_ms - found.recorded_at_ms)
+    age_ms = newest_ms - found.recorded_at_ms  # not from now: the same memory has the same order tomorrow
     factors = {
         "recency": 1 + _RECENT * 0.5 ** (age_ms / _HALF_AGE_MS),
         "scope": 1 + _OF_PROJECT * (found.project_id is not None),
         "task": 1 + _OF_TASK * (task is not None and found.task == task),
     }
-    return Standing(found, relevance * math.prod(factors.values()), relevance, matched, factors)
+    score = relevance * math.prod(factors.values())
+    return Standing(found, score, relevance, [one.term for one in matched], factors)
 
 
-def _times(term: Term, exact: str, stems: str) -> float:
-    same = max((exact.count(f" {tokens} ") for tokens in term.exact), default=0)
-    forms = max((stems.count(f" {stem} ") for stem in term.stems), default=0)
-    return same + _OTHER_FORM * max(0, forms - same)
+def _times(one: _Weighed, exact: str, stems: str) -> float:
+    same = forms = 0
+    for tokens in one.exact:
+        if tokens in exact:
+            same = max(same, exact.count(tokens))
+    for stem in one.stems:
+        if stem in stems:
+            forms = max(forms, stems.count(stem))
+    return same + _OTHER_FORM * (forms - same) if forms > same else same
 
 
-def _together(terms: Sequence[Term], exact: str, stems: str) -> float:
+def _together(matched: Sequence[_Weighed], exact: str, stems: str) -> float:
     """How many of the terms stand next to each other as they were asked for, 0 to 1."""
-    if len(terms) < 2:  # noqa: PLR2004 -- a pair
+    if len(matched) < 2:  # noqa: PLR2004 -- a pair
         return 0.0
     pairs = sum(
-        any(f" {one} {other} " in exact for one in first.exact for other in second.exact)
-        or any(f" {one} {other} " in stems for one in first.stems for other in second.stems)
-        for first, second in pairwise(terms)
+        _meet(first.exact, second.exact, exact) or _meet(first.stems, second.stems, stems)
+        for first, second in pairwise(matched)
     )
-    return pairs / (len(terms) - 1)
+    return pairs / (len(matched) - 1)
+
+
+def _meet(ones: Sequence[str], others: Sequence[str], tokens: str) -> bool:
+    for one in ones:
+        for other in others:
+            if one + other[1:] in tokens:
+                return True
+    return False

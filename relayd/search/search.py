@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from sqlite3 import Connection
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import anyio
 import msgspec
@@ -15,6 +17,7 @@ from relay_queue.errors import OutboxError
 from relayd.errors import Stopping, UpgradePending
 from relayd.memory.moment import Moment
 from relayd.search.asked import Asked
+from relayd.search.damage import is_of_index
 from relayd.search.finder import Finder
 from relayd.search.index import SearchIndex
 from relayd.search.like import counted, indexed, patterns
@@ -25,6 +28,7 @@ from relayd.search.vocabulary import Vocabulary
 from relayd.store import RelayStore
 from relayd.store.index import Entry, Kind
 from relayd.store.upkeep import REINDEX, drop, note
+from relayd.store.validity import holds
 
 if TYPE_CHECKING:
     from relayd.search.stems import Stems
@@ -36,6 +40,15 @@ _SLICE: Final = 200
 
 _READ_THROUGH: Final = 200
 """Candidates that are ranked where there is no index."""
+
+
+class _Taken(NamedTuple):
+    """Candidates, where they are from, the terms that they were taken for, and how many items there are about."""
+
+    way: str
+    terms: Sequence[Term]
+    candidates: Sequence[Found]
+    items: int
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -70,9 +83,12 @@ class Search:
     Args:
         store: Whose file the index is in.
         index: How that file is indexed.
+        on_damage: Called when the index turns out to be damaged, in the event loop in which this was made.
     """
 
-    def __init__(self, store: RelayStore, index: SearchIndex) -> None:
+    def __init__(
+        self, store: RelayStore, index: SearchIndex, *, on_damage: Callable[[], None] | None = None
+    ) -> None:
         self._store = store
         self._access = store.access
         self._index = index
@@ -81,6 +97,10 @@ class Search:
         self._stems: Stems | None = None
         self._filling = anyio.Lock()
         self._is_complete = False
+        self._on_damage = on_damage
+        self._damage = anyio.Event()
+        self._loop = asyncio.get_running_loop()
+        index.on_damage = self._hear_of_damage
 
     async def find(
         self,
@@ -121,15 +141,11 @@ class Search:
             kinds=kinds,
             task=task,
         )
-        if await self._can_ask_index():
-            terms = await self._vocabulary.settle(terms, asked.scopes, stems)
-            candidates = await self._finder.candidates(terms, asked, limit) if terms else []
-            items, way = self._vocabulary.items, "words"
-        else:
-            candidates = await self._read_through(terms, asked, stems)
-            terms = counted(terms, candidates)
-            items, way = 2 * len(candidates), "texts"
-        standings = rank(candidates, terms, items=items, now_ms=asked.moment.seen_from_ms, task=task)
+        taken = await self._ask_index(terms, asked, stems, limit) if await self._can_ask_index() else None
+        if taken is None:
+            taken = await self._read_through(terms, asked, stems)
+        way, terms, candidates, items = taken
+        standings = rank(candidates, terms, items=items, task=task)
         return [_hit(one, terms, asked, stems, way if explain else None) for one in standings[:limit]]
 
     async def reindex(self) -> int:
@@ -140,40 +156,67 @@ class Search:
         if not self._index.has_fts:
             return 0
         async with self._filling:
-            self._is_complete = False
-            items = await self._fill()
-            self._is_complete = True
-        return items
+            return await self._fill()
 
     async def catch_up(self) -> None:
-        """Fill the index if that is still to be done; for the start of a daemon. What fails is done at the next one."""
-        if not self._index.has_fts or self._is_complete:
+        """Fill the index if that is still to be done. What fails is done at the next start."""
+        if not self._index.has_fts or (self._is_complete and not self._index.is_damaged):
             return
         with suppress(OutboxError, Stopping, UpgradePending):
             async with self._filling:
-                if REINDEX in dict(await self._access.fetch("upkeep", tuple[str, int])):
+                if await self._is_to_be_filled():
                     await self._fill()
-                self._is_complete = True
+                self._is_complete = self._index.has_fts
+
+    async def look_after(self) -> None:
+        """Fill the index at the start of a daemon, and each time that damage is found in it."""
+        await self.catch_up()
+        while True:
+            await self._damage.wait()
+            self._damage = anyio.Event()
+            await self.catch_up()
+
+    async def _is_to_be_filled(self) -> bool:
+        return self._index.is_damaged or REINDEX in dict(await self._access.fetch("upkeep", tuple[str, int]))
+
+    def _hear_of_damage(self) -> None:
+        with suppress(RuntimeError):  # the loop was closed: the next start makes the index anew
+            self._loop.call_soon_threadsafe(self._tell_of_damage)
+
+    def _tell_of_damage(self) -> None:
+        self._damage.set()
+        if self._on_damage is not None:
+            self._on_damage()
 
     async def _can_ask_index(self) -> bool:
         """Whether the index is there and complete; it is filled first, unless somebody is at it."""
-        if self._index.has_fts and not self._is_complete and not self._filling.locked():
+        if not self._filling.locked():
             await self.catch_up()
-        return self._index.has_fts and self._is_complete
+        return self._index.has_fts and self._is_complete and not self._index.is_damaged
 
     async def _fill(self) -> int:
         """Empty the index and fill it; a crash between leaves a note, and the next start begins anew."""
+        self._is_complete = False
         await self._access.change(self._begin, indexed=False)
+        self._index.is_damaged = False
         items, after = 0, None
         if await self._access.change(self._is_any, indexed=False):
             while entries := await self._access.change(partial(self._put_slice, after=after)):
                 items, after = items + len(entries), entries[-1]
-        await drop(self._access, REINDEX)
+        if self._index.is_damaged:  # anew: this is no place for an index
+            self._index.has_fts = False
+        else:
+            self._is_complete = True  # before what was answered meanwhile becomes old
+            await self._access.change(self._end, indexed=False)
         return items
 
     def _begin(self, connection: Connection) -> None:
         note(connection, self._access.queries, REINDEX)
         self._index.clear(connection)
+
+    def _end(self, connection: Connection) -> None:
+        self._index.complete(connection)
+        drop(connection, self._access.queries, REINDEX)
 
     def _is_any(self, connection: Connection) -> bool:
         """Look before the stemmers are imported: most homes begin with an empty memory."""
@@ -184,14 +227,31 @@ class Search:
         self._index.put(connection, entries)
         return entries
 
-    async def _read_through(self, terms: Sequence[Term], asked: Asked, stems: Stems) -> list[Found]:
+    async def _ask_index(
+        self, terms: Sequence[Term], asked: Asked, stems: Stems, limit: int
+    ) -> _Taken | None:
+        """Take candidates from the index; None if it is damaged."""
+        try:
+            terms = await self._vocabulary.settle(terms, asked.scopes, stems)
+            items = self._vocabulary.items
+            found = await self._finder.candidates(terms, asked, limit, items=items) if terms else []
+        except (OutboxError, sqlite3.DatabaseError) as error:
+            if not is_of_index(error):
+                raise
+            if not self._filling.locked():  # else it was that before
+                self._index.found_damage()
+            return None
+        return _Taken("words", terms, found, items)
+
+    async def _read_through(self, terms: Sequence[Term], asked: Asked, stems: Stems) -> _Taken:
         parameters = {
             **asked.parameters,
             "patterns": msgspec.json.encode(patterns(terms)).decode(),
             "limit": _READ_THROUGH,
         }
         found = await self._access.ask(self._index.queries["alike"], Found, parameters)
-        return [indexed(one, stems) for one in found]
+        candidates = [indexed(one, stems) for one in found]
+        return _Taken("texts", counted(terms, candidates), candidates, 2 * len(candidates))
 
     async def _own_stems(self) -> Stems:
         if self._stems is None:
@@ -214,21 +274,8 @@ def _hit(standing: Standing, terms: Sequence[Term], asked: Asked, stems: Stems, 
         recorded_at_ms=found.recorded_at_ms,
         ended_ms=found.ended_ms,
         superseded_at_ms=found.superseded_at_ms,
-        current=_holds(found, asked.moment),
+        current=holds(found, **asked.moment._asdict()),
         why=None if way is None else _reasons(standing, terms, way),
-    )
-
-
-def _holds(found: Found, moment: Moment) -> bool:
-    begun_ms = max(moment.as_of_ms, found.recorded_at_ms) if moment.is_now else moment.as_of_ms
-    if not found.recorded_at_ms <= moment.known_at_ms or not found.valid_from_ms <= begun_ms:
-        return False
-    if found.valid_to_ms is not None and found.valid_to_ms <= moment.as_of_ms:
-        return False
-    return (
-        found.superseded_at_ms is None
-        or found.superseded_at_ms > moment.known_at_ms
-        or (found.ended_ms is not None and found.ended_ms > max(moment.as_of_ms, found.valid_from_ms))
     )
 
 
@@ -238,7 +285,6 @@ def _reasons(standing: Standing, terms: Sequence[Term], way: str) -> dict[str, o
         "matched": [term.text for term in standing.matched],
         "missing": [term.text for term in terms if term not in standing.matched],
         "meant": {term.text: list(term.meant) for term in standing.matched if term.meant},
-        "bm25": round(-standing.found.bm25, 6),
         "relevance": round(standing.relevance, 6),
         "factors": {name: round(factor, 4) for name, factor in standing.factors.items()},
     }

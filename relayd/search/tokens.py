@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from relayd.search.fold import compose, fold
@@ -31,15 +31,31 @@ _MARKS: Final = (
     "\u0d81-\u0ddf\u1dc0-\u1dff\u20d0-\u20dc"
 )
 _LETTER: Final = rf"(?:[^\W_]|[{_UNSPACED}{_MARKS}])"
-_CHUNK: Final = re.compile(rf"{_LETTER}+(?:[-_./\\:@+&=~#$'\u2019]{{1,3}}{_LETTER}+)*")
 _APOSTROPHES: Final = re.compile("['\u2019]")
-_PIECE: Final = re.compile(rf"{_LETTER}+")
 _HUMPS: Final = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_RUNS: Final = re.compile(rf"\d+|[{_UNSPACED}]|(?:(?![\d{_UNSPACED}]).)+", re.DOTALL)
-_IS_UNSPACED: Final = re.compile(f"[{_UNSPACED}]")
 _BETWEEN_DIGITS: Final = "\u00b7"
 
 _CACHED: Final = 4_096
+
+
+class _Patterns(NamedTuple):
+    """What takes long to compile, for it names many ranges of characters."""
+
+    chunk: re.Pattern[str]
+    piece: re.Pattern[str]
+    runs: re.Pattern[str]
+    unspaced: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    """Compile them on first use: the daemon must start fast, and may never be asked."""
+    return _Patterns(
+        chunk=re.compile(rf"{_LETTER}+(?:[-_./\\:@+&=~#$'\u2019]{{1,3}}{_LETTER}+)*"),
+        piece=re.compile(rf"{_LETTER}+"),
+        runs=re.compile(rf"\d+|[{_UNSPACED}]|(?:(?![\d{_UNSPACED}]).)+", re.DOTALL),
+        unspaced=re.compile(f"[{_UNSPACED}]"),
+    )
 
 
 class Chunk(NamedTuple):
@@ -61,19 +77,19 @@ class Chunk(NamedTuple):
 
 def chunks(text: str) -> Iterator[Chunk]:
     """Take a text apart."""
-    for found in _CHUNK.finditer(compose(text)):
+    for found in _patterns().chunk.finditer(compose(text)):
         yield _split(found[0]) if found.end() - found.start() <= LONGEST else _split_long(found[0])
 
 
 def words_of(text: str) -> Iterator[tuple[int, int, Chunk]]:
     """Take a text apart, and say where each chunk begins and ends; of text that is not composed yet."""
-    for found in _CHUNK.finditer(text):
+    for found in _patterns().chunk.finditer(text):
         yield found.start(), found.end(), _split(compose(found[0][: 2 * LONGEST]))
 
 
 def is_unspaced(token: str) -> bool:
     """Whether a token is a character of a script that is written without spaces."""
-    return len(token) == 1 and _IS_UNSPACED.match(token) is not None
+    return len(token) == 1 and _patterns().unspaced.match(token) is not None
 
 
 @lru_cache(_CACHED)
@@ -82,15 +98,16 @@ def _split(chunk: str) -> Chunk:
 
 
 def _split_long(chunk: str) -> Chunk:
-    pieces = _PIECE.findall(_APOSTROPHES.sub("", chunk))
+    patterns = _patterns()
+    pieces = patterns.piece.findall(_APOSTROPHES.sub("", chunk))
     wholes, leaves = [_joined(pieces)] if len(pieces) > 1 else [], list[str]()
     for piece in pieces:
-        parts = [fold(part) for part in (_HUMPS if piece.isascii() else _RUNS).findall(piece)]
+        parts = [fold(part) for part in (_HUMPS if piece.isascii() else patterns.runs).findall(piece)]
         if len(parts) > 1:
             wholes.append(fold(piece))
         leaves += parts
     kept = dict.fromkeys(
-        whole for whole in wholes if 1 < len(whole) <= LONGEST and not _IS_UNSPACED.search(whole)
+        whole for whole in wholes if 1 < len(whole) <= LONGEST and not patterns.unspaced.search(whole)
     )
     return Chunk(tuple(kept), tuple(leaf[:LONGEST] for leaf in leaves if leaf))
 

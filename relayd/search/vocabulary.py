@@ -30,8 +30,7 @@ _LOST = 4
 _LOST_OF_MANY = 2
 """and fewer of a long one, where enough is found without them."""
 _MANY = 8
-_KEPT = 4_096
-_GROWN = 1.1
+_KEPT = 2_048
 _BEGUN_WEIGHT = 0.7
 _PART_WEIGHT = 0.5
 _MEANT_WEIGHT = 0.8
@@ -63,16 +62,21 @@ class _Guess(NamedTuple):
 
 
 class Vocabulary:
-    """Asks the index about terms, and remembers how frequent they are until the memory has grown by a tenth.
+    """Asks the index about terms, and remembers the answers until the next change of the memory.
+
+    Not longer: what is found must not depend on what was asked before.
 
     Attributes:
-        items: How many items there are, about.
+        items: How many items there were at the last question.
     """
 
     def __init__(self, access: Access, index: SearchIndex) -> None:
         self._access = access
         self._index = index
-        self._frequent: dict[str, tuple[int, int]] = {}
+        self._frequent: dict[str, int] = {}
+        self._there: dict[str, bool] = {}
+        self._counted: int | None = None
+        self._change: int = 0
         self.items = 0
 
     async def settle(self, terms: Sequence[Term], scopes: Sequence[str], stems: Stems) -> list[Term]:
@@ -89,21 +93,46 @@ class Vocabulary:
         """Part terms into those that are in these scopes, with how frequent they are, and those that are not."""
         if not terms:
             return [], []
-        asked = [
-            (number, within(scopes, term.match), None if self._remembered(term) else term.match)
-            for number, term in enumerate(terms)
-        ]
-        rows = await self._access.ask(self._index.queries["probe"], _Probed, {"tokens": _json(asked)})
+        matches = [within(scopes, term.match) for term in terms]
+        there, frequent = await self._look(terms, matches)
         known: list[Term] = []
         missing: list[Term] = []
-        for row in rows:
-            term = terms[row.token]
-            self.items = row.items
-            if row.held_by is not None:
-                self._remember(term, row.held_by)
-            held_by = row.held_by if row.held_by is not None else self._frequent.get(term.match, (1, 0))[0]
-            (known if row.in_scope else missing).append(msgspec.structs.replace(term, items=held_by))
+        for term, match in zip(terms, matches, strict=True):
+            counted = msgspec.structs.replace(term, items=frequent[term.match])
+            (known if there[match] else missing).append(counted)
         return known, missing
+
+    async def _look(
+        self, terms: Sequence[Term], matches: Sequence[str]
+    ) -> tuple[dict[str, bool], dict[str, int]]:
+        """Tell of each match whether there is one, and of each term how many items hold it.
+
+        Only what is not known since the last change is asked.
+        """
+        change = self._access.changes.memory
+        if change != self._change or len(self._there) + len(self._frequent) > _KEPT:
+            self._change, self._counted = change, None
+            self._there, self._frequent = {}, {}
+        there = {match: self._there[match] for match in matches if match in self._there}
+        frequent = {term.match: self._frequent[term.match] for term in terms if term.match in self._frequent}
+        asked = [
+            (number, match, None if term.match in frequent else term.match)
+            for number, (term, match) in enumerate(zip(terms, matches, strict=True))
+            if match not in there or term.match not in frequent
+        ]
+        if not asked:
+            return there, frequent
+        which = {"tokens": _json(asked), "items": self._counted}
+        for row in await self._access.ask(self._index.queries["probe"], _Probed, which):
+            self.items = row.items
+            there[matches[row.token]] = bool(row.in_scope)
+            if row.held_by is not None:
+                frequent[terms[row.token].match] = row.held_by
+        if change == self._change:
+            self._there |= there
+            self._frequent |= frequent
+            self._counted = self.items
+        return there, frequent
 
     async def _nearby(self, lost: Sequence[Term], scopes: Sequence[str], stems: Stems) -> list[Term]:
         """Give for each term that is nowhere what there is in place of it, if anything."""
@@ -122,15 +151,6 @@ class Vocabulary:
             for number, some in guesses.items()
             if any(guess.term.text in held for guess in some)
         ]
-
-    def _remembered(self, term: Term) -> bool:
-        kept = self._frequent.get(term.match)
-        return kept is not None and self.items <= kept[1]
-
-    def _remember(self, term: Term, held_by: int) -> None:
-        if len(self._frequent) >= _KEPT:
-            self._frequent.clear()
-        self._frequent[term.match] = held_by, int(self.items * _GROWN)
 
 
 def _alike(token: str) -> tuple[list[str], str, int, int]:

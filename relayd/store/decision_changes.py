@@ -11,7 +11,7 @@ from relayd.errors import ParameterRefused, Superseded, UnknownItem
 from relayd.store.access import Access
 from relayd.store.decision_row import Decided, Decision, Wording, digest_of, entry
 from relayd.store.event_log import Happened
-from relayd.store.project_state import check_there
+from relayd.store.validity import holds
 from relayd.text.instant import LAST_MS
 
 __all__ = ("DecisionChange",)
@@ -41,7 +41,6 @@ class DecisionChange:
             Superseded: What it supersedes was superseded or forgotten already.
             UnknownProject: The project was removed since it was looked up.
         """
-        check_there(self._connection, self._access.queries, wording.project_id)
         begins_ms = self._stamp.at_ms if wording.valid_from_ms is None else wording.valid_from_ms
         if wording.valid_to_ms is not None and wording.valid_to_ms <= begins_ms:
             raise ParameterRefused("valid_to", "must be after `valid_from`, which is now if it is not given")
@@ -204,4 +203,4 @@ def _is_same(wording: Wording, one: Decision, now_ms: int) -> bool:
     if ends is not None and ends != one.valid_to_ms:
         return False
     repeated = begins is not None and ends == one.valid_to_ms and one.superseded_at_ms is None
-    return repeated or one.holds(as_of_ms=now_ms, known_at_ms=LAST_MS, is_now=True)
+    return repeated or holds(one, as_of_ms=now_ms, known_at_ms=LAST_MS, is_now=True)

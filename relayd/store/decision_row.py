@@ -53,20 +53,6 @@ class Decision(msgspec.Struct, frozen=True, array_like=True):
     superseded_by: str | None
     reason: str | None
 
-    def holds(self, *, as_of_ms: int, known_at_ms: int, is_now: bool = False) -> bool:
-        """Tell whether it is true at one instant as far as it was known at another; the queries say the same in SQL."""
-        return (
-            self.recorded_at_ms <= known_at_ms
-            and (self.valid_from_ms <= as_of_ms or (is_now and self.valid_from_ms <= self.recorded_at_ms))
-            and (self.valid_to_ms is None or self.valid_to_ms > as_of_ms)
-            and (
-                self.superseded_at_ms is None
-                or self.superseded_at_ms > known_at_ms
-                or self.ended_ms is None
-                or self.ended_ms > max(as_of_ms, self.valid_from_ms)
-            )
-        )
-
 
 class Wording(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be recorded; the members are as in `Decision`.

@@ -53,12 +53,12 @@ class DecisionRows:
 
         Args:
             project_id: None reads what belongs to all projects only.
-            task: Only of this task.
+            task: Only of this task of the project.
             limit: At most so many; None is all of them.
             before: Only those older than the one with this identifier.
         """
-        which = {"project_id": project_id, "task": task, "before": before, "limit": _most(limit)}
-        return await self._access.fetch("decision_history", Decision, which)
+        query = "decision_history" if task is None else "task_history"
+        return await self._access.fetch(query, Decision, _page(project_id, task, limit, before))
 
     async def at(
         self,
@@ -72,9 +72,10 @@ class DecisionRows:
         before: str | None,
     ) -> list[Decision]:
         """Read as `history` what holds at one instant as far as it was known at another."""
-        which = {"project_id": project_id, "task": task, "before": before, "limit": _most(limit)}
+        query = "decisions_at" if task is None else "task_decisions_at"
         moment = {"as_of_ms": as_of_ms, "known_at_ms": known_at_ms, "is_now": is_now}
-        return await self._access.fetch("decisions_at", Decision, {**which, **moment})
+        page = _page(project_id, task, limit, before)
+        return await self._access.fetch(query, Decision, {**page, **moment})
 
     async def latest(
         self,
@@ -120,5 +121,8 @@ class DecisionRows:
         return await self._access.change(job)
 
 
-def _most(limit: int | None) -> int:
-    return _MOST if limit is None else limit
+def _page(
+    project_id: int | None, task: str | None, limit: int | None, before: str | None
+) -> dict[str, object]:
+    most = _MOST if limit is None else limit
+    return {"project_id": project_id, "task": task, "before": before, "limit": most}

@@ -31,7 +31,6 @@ class Happened(msgspec.Struct, frozen=True, kw_only=True):
     project_id: int | None = None
     project: str | None = None
     session_id: str | None = None
-    agent: str | None = None
     ref: str | None = None
     data: str | None = None
     dedupe_key: str | None = None

@@ -10,7 +10,6 @@ import msgspec
 
 from relayd.store.access import Access
 from relayd.store.event_log import Happened
-from relayd.store.project_state import check_there
 from relayd.store.rows import FeedRow
 
 __all__ = ("EVERYTHING", "Added", "Choice", "FeedRows", "KindRange", "Span", "UsageRow")
@@ -114,7 +113,6 @@ class FeedRows:
         """
 
         def write(connection: Connection) -> Added:
-            check_there(connection, self._access.queries, happened.project_id)
             event_id = self._access.append(connection, happened)
             if event_id is not None:
                 return Added(event_id, created=True)

@@ -12,7 +12,6 @@ import msgspec
 from relayd.store.access import Access
 from relayd.store.event_log import Happened
 from relayd.store.index import Entry
-from relayd.store.project_state import check_there
 
 __all__ = ("Preference", "PreferenceRows", "PreferenceScope", "Setting", "entry")
 
@@ -109,7 +108,6 @@ class PreferenceRows:
     def _set(
         self, connection: Connection, *, setting: Setting, value: str, author: str, reason: str | None
     ) -> tuple[Preference, Preference | None]:
-        check_there(connection, self._access.queries, setting.project_id)
         before = self._current(connection, setting)
         if before is not None and (before.value, before.reason) == (value, reason):
             return before, before

@@ -11,7 +11,16 @@ from relayd.errors import ProjectTaken, UnknownProject
 from relayd.store.access import Access
 from relayd.store.event_log import Happened
 from relayd.store.index import Kind
-from relayd.store.project_state import NewLink, Project, ProjectFields, State, read_state, summary_entry
+from relayd.store.project_state import (
+    NewLink,
+    Project,
+    ProjectFields,
+    State,
+    id_of,
+    read_state,
+    slug_of,
+    summary_entry,
+)
 from relayd.store.rows import Link
 from relayd.store.upkeep import PURGE, note
 
@@ -56,6 +65,8 @@ class ProjectChange:
     def change(self, project_id: int, fields: ProjectFields, links: Iterable[NewLink] = ()) -> None:
         """Say something else of a project; saying the same again changes nothing.
 
+        What a field said that is unset may lie in free pages until a purge is finished, which is noted.
+
         Raises:
             UnknownProject: It is not there any more.
         """
@@ -66,6 +77,8 @@ class ProjectChange:
             new = msgspec.structs.replace(new, changed_at_ms=self._at_ms)
             self._write(new)
             self._index(new)
+            if any(getattr(new, name) is None for name in changed):
+                note(self._connection, self._queries, PURGE)
             self._tell("project.changed", new, fields=changed)
         self._link_all(links, new)
 
@@ -213,9 +226,9 @@ class ProjectChange:
             at_ms=self._at_ms,
             received_at_ms=self._at_ms,
             actor=self._actor,
-            project_id=None if project is None else project.id,
-            project=None if project is None else project.slug,
-            ref=None if project is None else project.slug,
+            project_id=id_of(project),
+            project=slug_of(project),
+            ref=slug_of(project),
             data=msgspec.json.encode(data).decode() if data else None,
         )
         self._access.append(self._connection, told)

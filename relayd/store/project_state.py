@@ -7,7 +7,6 @@ from sqlite3 import Connection
 
 import msgspec
 
-from relayd.errors import UnknownProject
 from relayd.store.index import Entry
 from relayd.store.rows import Link
 
@@ -17,8 +16,9 @@ __all__ = (
     "Project",
     "ProjectFields",
     "State",
-    "check_there",
+    "id_of",
     "read_state",
+    "slug_of",
     "summary_entry",
 )
 
@@ -43,6 +43,16 @@ class Project(msgspec.Struct, frozen=True, array_like=True):
     summary: str | None
     created_at_ms: int
     changed_at_ms: int
+
+
+def id_of(project: Project | None) -> int | None:
+    """Give the number of a project; None stands for all projects, here and there."""
+    return None if project is None else project.id
+
+
+def slug_of(project: Project | None) -> str | None:
+    """Give the slug of a project, likewise."""
+    return None if project is None else project.slug
 
 
 class Counts(msgspec.Struct, frozen=True, array_like=True):
@@ -140,23 +150,6 @@ def summary_entry(project: Project) -> Entry | None:
         return None
     at_ms = project.changed_at_ms
     return Entry("summary", project.slug, project.id, None, project.summary, at_ms, None, at_ms, None, None)
-
-
-def check_there(connection: Connection, queries: Mapping[str, str], project_id: int | None) -> None:
-    """Make sure, before something is written for a project, that it was not removed since it was looked up.
-
-    Args:
-        connection: In the transaction that writes.
-        queries: By name.
-        project_id: None is no project, which is always there.
-
-    Raises:
-        UnknownProject: It was removed.
-    """
-    if project_id is None:
-        return
-    if connection.execute(queries["project_is_there"], {"id": project_id}).fetchone() is None:
-        raise UnknownProject
 
 
 def read_state(connection: Connection, queries: Mapping[str, str], version: int) -> State:

@@ -8,6 +8,8 @@ from functools import partial
 from sqlite3 import Connection
 from typing import TypeVar
 
+import msgspec
+
 from relayd.store.access import Access
 from relayd.store.project_change import ProjectChange
 from relayd.store.project_state import (
@@ -16,12 +18,24 @@ from relayd.store.project_state import (
     Project,
     ProjectFields,
     State,
+    id_of,
     read_state,
+    slug_of,
     summary_entry,
 )
 from relayd.store.rows import Link
 
-__all__ = ("Counts", "NewLink", "Project", "ProjectFields", "Projects", "State", "summary_entry")
+__all__ = (
+    "Counts",
+    "NewLink",
+    "Project",
+    "ProjectFields",
+    "Projects",
+    "State",
+    "id_of",
+    "slug_of",
+    "summary_entry",
+)
 
 T = TypeVar("T")
 
@@ -70,6 +84,12 @@ class Projects:
         now_ms = time.time_ns() // 1_000_000
         asked = {"now_ms": now_ms, "project_id": project_id}
         return await self._access.fetch("project_counts", Counts, asked)
+
+    async def with_items(self, project_ids: Sequence[int]) -> set[int]:
+        """Tell which of these have a decision or a preference that holds now."""
+        ids = msgspec.json.encode(project_ids).decode()
+        asked = {"now_ms": time.time_ns() // 1_000_000, "project_ids": ids}
+        return {one for (one,) in await self._access.fetch("projects_with_items", tuple[int], asked)}
 
     async def add(self, slug: str, fields: ProjectFields, links: Sequence[NewLink], *, actor: str) -> None:
         """Make a project, and link directories to it.

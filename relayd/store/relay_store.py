@@ -31,7 +31,7 @@ from relayd.store.projects import Projects
 from relayd.store.prune import ALL_EXCERPTS, EXCERPTS, HOOK_SESSIONS, KEYS, SESSIONS, SLICE, Retention
 from relayd.store.rows import Arrival, BoundQueue, Outcome, Pruned
 from relayd.store.ulid import Ulids
-from relayd.store.upkeep import REINDEX
+from relayd.store.upkeep import REINDEX, note
 
 __all__ = ("APPLICATION_ID", "RelayStore", "open_store")
 
@@ -189,27 +189,49 @@ class RelayStore:
         return retention.prune(connection, self._queries, self._clock.now_ms())
 
 
-class _ClockInFile:
-    """The store's clock and its newest identifier, read when the file is opened; the clock is saved with every commit."""
+class _File:
+    """How the file is opened, and what is kept in it of the store itself: its clock and its newest identifier.
 
-    def __init__(self, queries: Mapping[str, str], ticks: Ticks) -> None:
+    Args:
+        path: Where it is, or will be.
+        queries: By name.
+        index: Made in it if need be.
+        ticks: Where time comes from.
+    """
+
+    def __init__(self, path: Path, queries: Mapping[str, str], index: Index, ticks: Ticks) -> None:
+        self._path = path
         self._queries = queries
+        self._index = index
         self._ticks = ticks
         self.clock = QueueClock.start(ticks)
         self.ulids = Ulids()
 
-    def read(self, connection: Connection) -> None:
+    def open(self) -> Connection:
+        """Open it for the writer, made or migrated if need be; in the writer's thread, as is `save`."""
+        schema = Schema(APPLICATION_ID, load_migrations("relayd.store"))
+        connection = open_writer(self._path, schema, create=True)
+        connection.execute("PRAGMA secure_delete = ON")  # what is purged must not stay in free pages
+        self._read(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        if self._index.prepare(connection) and connection.execute(self._queries["has_items"]).fetchone()[0]:
+            note(connection, self._queries, REINDEX)
+        connection.execute("COMMIT")
+        return connection
+
+    def save(self, connection: Connection) -> None:
+        """Save the clock, with every commit."""
+        clock_ms, wall_ms = self.clock.snapshot()
+        connection.execute(self._queries["save_clock"], {"clock_ms": clock_ms, "wall_ms": wall_ms})
+        self.clock.mark_saved(self.clock.unsaved)  # nobody asks this file for them
+
+    def _read(self, connection: Connection) -> None:
         saved = connection.execute(self._queries["saved_clock"]).fetchone()
         if saved is not None:
             clock_ms, wall_ms = saved
             self.clock = QueueClock(clock_ms, wall_ms, self._ticks)
         (newest,) = connection.execute(self._queries["newest_id"]).fetchone()
         self.ulids = Ulids(newest or "")
-
-    def save(self, connection: Connection) -> None:
-        clock_ms, wall_ms = self.clock.snapshot()
-        connection.execute(self._queries["save_clock"], {"clock_ms": clock_ms, "wall_ms": wall_ms})
-        self.clock.mark_saved(self.clock.unsaved)  # nobody asks this file for them
 
 
 @asynccontextmanager
@@ -233,27 +255,13 @@ async def open_store(
     Raises:
         SchemaRefused, DirectoryRefused, QueueDamaged, QueueBusy, StorageFailed: It cannot be used; the file is as it was.
     """
-    queries = load("relayd.store")
-    schema = Schema(APPLICATION_ID, load_migrations("relayd.store"))
-    kept = _ClockInFile(queries, ticks)
-    index = index or NoIndex()
-    changes = Changes()
-
-    def open_file() -> Connection:
-        connection = open_writer(home.database, schema, create=True)
-        connection.execute("PRAGMA secure_delete = ON")  # what is purged must not stay in free pages
-        kept.read(connection)
-        connection.execute("BEGIN IMMEDIATE")
-        if index.prepare(connection):
-            connection.execute(queries["note_upkeep"], {"name": REINDEX, "value": 1})
-        connection.execute("COMMIT")
-        return connection
-
+    queries, index, changes = load("relayd.store"), index or NoIndex(), Changes()
+    file = _File(home.database, queries, index, ticks)
     writer = Writer(
-        open_file,
+        file.open,
         name="relay.db",
         path=home.database,
-        before_commit=kept.save,
+        before_commit=file.save,
         after_commit=changes.committed,
         on_loss=on_loss,
     )
@@ -264,11 +272,11 @@ async def open_store(
             writer,
             readers,
             queries,
-            kept.clock,
+            file.clock,
             excerpts=excerpts,
             index=index,
             changes=changes,
-            ulids=lambda: kept.ulids,
+            ulids=lambda: file.ulids,
         )
     finally:
         with CancelScope(shield=True):

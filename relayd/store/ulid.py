@@ -11,7 +11,6 @@ __all__ = ("CHARS", "LENGTH", "Stamp", "Ulids", "is_prefix")
 CHARS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 LENGTH: Final = 26
 
-_TIME_CHARS: Final = 10
 _CHANCE_BITS: Final = 80
 
 

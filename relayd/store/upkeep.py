@@ -9,6 +9,7 @@ from typing import Final
 
 import anyio
 
+from relay_queue.errors import OutboxError
 from relay_queue.sqlite.database import BUSY_TIMEOUT_S
 from relayd.store.access import Access
 
@@ -29,17 +30,17 @@ _WAIT_MS = 50
 
 def note(connection: Connection, queries: Mapping[str, str], name: str) -> None:
     """Remember something, in the transaction that makes it necessary."""
-    connection.execute(queries["need_upkeep"], {"name": name})
+    connection.execute(queries["note_upkeep"], {"name": name})
+
+
+def drop(connection: Connection, queries: Mapping[str, str], name: str) -> None:
+    """Forget that something had to be done, in the transaction that does the last of it."""
+    connection.execute(queries["drop_upkeep"], {"name": name})
 
 
 def needs(connection: Connection, queries: Mapping[str, str], name: str) -> int | None:
     """Tell how often something was said to be necessary; None if it is not. No reader is opened for it at a start."""
     return dict(connection.execute(queries["upkeep"]).fetchall()).get(name)
-
-
-async def drop(access: Access, name: str) -> None:
-    """Forget that something had to be done."""
-    await access.execute("drop_upkeep", {"name": name})
 
 
 async def wash(access: Access) -> bool:
@@ -56,8 +57,12 @@ async def wash(access: Access) -> bool:
         access.index.scrub(connection)
         connection.execute("COMMIT")
 
-    await access.maintain(scrub)  # others write between the steps
-    await access.maintain(_rewrite)
+    try:
+        await access.maintain(scrub)  # others write between the steps
+        await access.maintain(_rewrite)
+    except OutboxError:  # such as a full disk, of which the attempt took the rest
+        await access.maintain(_empty_log)
+        raise
     with anyio.move_on_after(_READERS_S):
         while True:
             if await access.maintain(_empty_log):

@@ -5,6 +5,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from relayd.text.late import Late
 from relayd.text.likeness import is_irregular, is_key, is_password, is_wordy
 
 __all__ = ("Assigned", "find_assigned")
@@ -31,27 +32,27 @@ _VALUE = (
 )
 _LONGER = ("word", "wd", "phrase", "code")
 _MORE = "(?:[ _-]?(?:value|string|prod|dev|test|live|old|new|[0-9]{1,2}))?"
-_PASSWORD_NAMED = re.compile(
+_PASSWORD_NAMED = Late(
     f"(?:pass(?:word|wd|phrase|code)?|pwd|{'|'.join(_PASSWORDS[2:])}){_MORE}{_BETWEEN}{_VALUE}(?P<call>\\(?)",
     re.IGNORECASE,
 )
-_KEY_NAMED = re.compile(
+_KEY_NAMED = Late(
     f"(?:secret(?:[ _-]?(?:access[ _-]?)?key)?|token|credentials?|key|{'|'.join(_KEYS[4:])}){_MORE}{_BETWEEN}{_VALUE}(?P<call>\\(?)",
     re.IGNORECASE,
 )
-_BEFORE_KEY = re.compile(
+_BEFORE_KEY = Late(
     "(?:api|access|auth|private|encryption|encrypt|signing|account|master|storage|service|shared|app|client|deploy|license)"
     "[ _-]?$"
 )
 _BEFORE_KEY_CHARS = 12
-_OPTION = re.compile(
+_OPTION = Late(
     f"--(?:[a-z0-9]{{1,16}}-){{0,3}}(?:(?P<password>pass(?:word|wd|phrase)?)|secret|token|key)[ \\t]{{1,4}}[\"']?{_VALUE}",
     re.IGNORECASE,
 )
-_USER = re.compile(f"(?<![A-Za-z0-9-])(?:-u|--user)[ \\t=]{{0,2}}[\"']?[^ \\t\\r\\n:\"']{{1,64}}:{_VALUE}")
-_BEARER = re.compile("bearer[ \\t]{1,8}(?P<value>[A-Za-z0-9._~+/=-]{16,512})", re.IGNORECASE)
-_BASIC = re.compile("basic[ \\t]{1,8}(?P<value>[A-Za-z0-9+/]{8,512}={0,2})", re.IGNORECASE)
-_DIGIT = re.compile("[0-9]")
+_USER = Late(f"(?<![A-Za-z0-9-])(?:-u|--user)[ \\t=]{{0,2}}[\"']?[^ \\t\\r\\n:\"']{{1,64}}:{_VALUE}")
+_BEARER = Late("bearer[ \\t]{1,8}(?P<value>[A-Za-z0-9._~+/=-]{16,512})", re.IGNORECASE)
+_BASIC = Late("basic[ \\t]{1,8}(?P<value>[A-Za-z0-9+/]{8,512}={0,2})", re.IGNORECASE)
+_DIGIT = Late("[0-9]")
 
 
 class Assigned(NamedTuple):

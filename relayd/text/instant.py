@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-__all__ = ("LAST_MS", "from_text", "to_text")
+__all__ = ("LAST_MS", "from_text", "to_text", "to_text_or_none")
 
 LAST_MS: Final = 253_402_300_799_999
 """The end of the year 9999, after which no instant can be written."""
@@ -16,6 +16,11 @@ def to_text(at_ms: int) -> str:
     """Write an instant given in Unix milliseconds."""
     moment = _EPOCH + timedelta(milliseconds=at_ms)
     return moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def to_text_or_none(at_ms: int | None) -> str | None:
+    """Do the same for an instant that may be missing."""
+    return None if at_ms is None else to_text(at_ms)
 
 
 def from_text(text: str) -> int | None:

@@ -7,34 +7,36 @@ sees as one word. Words, names, versions, paths, variables and masks do not chan
 import re
 from typing import Final
 
+from relayd.text.late import Late
+
 __all__ = ("is_irregular", "is_key", "is_mask", "is_password", "is_wordy")
 
-_RUN = re.compile("[A-Za-z0-9]+")
-_PLAIN = re.compile(
+_RUN = Late("[A-Za-z0-9]+")
+_PLAIN = Late(
     "[A-Z]?[a-z]{1,24}|[A-Z]{1,24}|[0-9]{1,4}|[A-Za-z]{1,8}[0-9]{1,2}|[0-9]{1,2}[A-Za-z]{1,2}|[A-Z]?[a-z]{2,16}(?:[A-Z][a-z]{2,16}){1,5}"
 )
-_KNOWN = re.compile(
+_KNOWN = Late(
     "(?:(?:sha|md|rsa|aes|ed|tls|utf|base|oauth|argon|pbkdf|bcrypt|blake|pkcs|http|ipv|rfc|iso|secp|curve)[0-9]{1,5}"
     "|[hrep]s(?:256|384|512)|[px](?:256|384|521|509|25519))[a-z]{0,20}[0-9]{0,2}",
     re.IGNORECASE,
 )
 """Algorithms, encodings and standards: they are named where credentials are spoken of."""
 
-_WITHIN = re.compile("sha(?:1|224|256|384|512)|aes(?:128|192|256)|md5|base64|oauth2", re.IGNORECASE)
+_WITHIN = Late("sha(?:1|224|256|384|512)|aes(?:128|192|256)|md5|base64|oauth2", re.IGNORECASE)
 """The same within a name: `HmacSHA256Key`."""
 
-_CHANGE = re.compile("(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
-_UUID = re.compile("[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
-_DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_MAIL = re.compile("[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,255}\\.[A-Za-z]{2,}")
-_ELSEWHERE = re.compile(
+_CHANGE = Late("(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
+_UUID = Late("[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
+_DATE = Late("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_MAIL = Late("[A-Za-z0-9._+-]{1,64}@[A-Za-z0-9.-]{1,255}\\.[A-Za-z]{2,}")
+_ELSEWHERE = Late(
     "[$<{]|%(?:[A-Za-z_]{1,64}%|[sd({])|@[A-Za-z_]{1,64}@|[~.]{0,2}/|[A-Za-z][A-Za-z0-9+.-]{1,20}://|sha[0-9]{1,3}[:-]"
     "|(?:os\\.environ|process\\.env|env|secrets|vault|ssm|arn|file)[.:/]",
     re.IGNORECASE,
 )
 """How a value begins that only says where the secret is: a variable, a path, an address, a template, a digest."""
 
-_MASK = re.compile(
+_MASK = Late(
     "[xX*.\u2026\u2022#_?0-]+|\\[REDACTED.*|<[^<>]*>|\\$?\\{[^{}]*\\}|\\$[A-Za-z_][A-Za-z0-9_]*|%[A-Za-z_]*%?s?"
 )
 _SPECIAL = frozenset("!@#$%^&*?+~=|")

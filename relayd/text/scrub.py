@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final
 
+from relayd.text.late import Late
 from relayd.text.tokens import alone, possible
 
 __all__ = ("LONGEST_START", "MARK", "is_secret_key", "scrub_key", "scrub_text")
@@ -17,11 +18,11 @@ MARK: Final = "[REDACTED]"
 LONGEST_START: Final = 600
 """No pattern needs more characters than this before it matches: what a cut leaves unrecognized of a secret is shorter."""
 
-_BEARER = re.compile(
+_BEARER = Late(
     f"({alone()}bearer[ \\t]{{1,8}})(?!\\[REDACTED)[A-Za-z0-9._~+/=-]{{8,}}", re.IGNORECASE | re.ASCII
 )
 
-_NAMED = re.compile(
+_NAMED = Late(
     "((?:api|access|auth)[ _-]?(?:key|token)|token|secret|password|passwd|passphrase)"
     "(\\\\{0,4}[\"']?[ \\t]{0,8}[=:\uff1a][ \\t]{0,8}\\\\{0,4}[\"']?)(?!\\[REDACTED)"
     "(?:(?<=\")[^\"\\\\\\r\\n]{6,}|(?<=')[^'\\\\\\r\\n]{6,}|[^ \\t\\r\\n\"',;&\\\\]{6,})",
@@ -34,7 +35,7 @@ _NAMES: Final = ("key", "token", "secret", "passw", "passphrase")
 _SHORTEST: Final = 6
 """Characters of the shortest text that any pattern matches: `://:x@`."""
 
-_UNSEEN = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = Late("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\u202a-\u202e\u2066-\u2069]")
 
 _SECRET_WORDS = frozenset(
     (

@@ -5,8 +5,9 @@ word, so that a token right behind one would stay hidden.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from relayd.text.late import Late
 
 __all__ = ("PEM", "TOKENS", "URL_PASSWORD", "Shape", "alone", "possible")
 
@@ -204,17 +205,38 @@ TOKENS: Final = (
 
 _MARKS: Final = "_-:~/=."
 
+_WITHOUT: Final = {
+    **dict.fromkeys(("gh", "fm", "sntry", "shp"), "_"),
+    **dict.fromkeys(("gl", "xox", "NR", "sq0"), "-"),
+    **dict.fromkeys(("hv", "dt0", "pat"), "."),
+}
+"""The sign that stands behind a hint which has none."""
+
+_MORE: Final = {"_": Late("_[A-Za-z0-9_.+/=~-]{15}"), "-": Late("-[A-Za-z0-9_.+/=~-]{10}")}
+"""What follows such a sign in any of its shapes: in most texts there are many of the sign, and none with so much behind it."""
+
+_ALONE: Final = {PEM.hint: PEM.hint, "-us": "-us"}
+"""Hints of which that is not so; each is looked for by itself."""
+
+
+def _mark(shape: Shape) -> str:
+    sign = _ALONE.get(shape.hint) or _WITHOUT.get(shape.hint)
+    return sign or next((mark for mark in _MARKS if mark in shape.hint), "")
+
+
 _BY_MARK: Final = tuple(
-    (mark, tuple(shape for shape in TOKENS if mark == next((one for one in _MARKS if one in shape.hint), "")))
-    for mark in ("", *_MARKS)
+    (mark, _MORE.get(mark), tuple((shape.hint, shape) for shape in TOKENS if _mark(shape) == mark))
+    for mark in (*_ALONE.values(), "", *_MARKS)
 )
-"""The shapes by a sign that is in the hint, which one look for all of them rules out."""
+"""The shapes by a sign that is in all that they match, which one look for all of them rules out."""
 
 
-def possible(text: str) -> Iterator[Shape]:
+def possible(text: str) -> list[Shape]:
     """Give the shapes that a text may hold, going by their hints; the more particular of those with one sign first."""
-    for mark, shapes in _BY_MARK:
-        if mark in text:
-            for shape in shapes:
-                if shape[1] in text:
-                    yield shape
+    found: list[Shape] = []
+    for mark, more, shapes in _BY_MARK:
+        if mark in text and (more is None or more.search(text)):
+            for hint, shape in shapes:
+                if hint in text:
+                    found.append(shape)
+    return found

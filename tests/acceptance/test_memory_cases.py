@@ -101,7 +101,7 @@ def test_a_name_in_other_letters_says_which_one_is_meant(running: stage.Daemon) 
 
 
 def test_an_empty_project_names_the_one_that_is_like_it(running: stage.Daemon) -> None:
-    """Nothing found in `harbour`, while `harbor` has something: the answer says so, on standard error too."""
+    """Nothing in `harbour`, while `harbor` has something: recall, brief and history say so, on standard error too."""
     Project(running, "harbor").decide("ships come at noon")
     empty = Project(running, "harbour")
     assert empty.asked("POST", "/v1/recall", text="ships", project="harbour")[1]["did_you_mean"] == ["harbor"]
@@ -109,6 +109,14 @@ def test_an_empty_project_names_the_one_that_is_like_it(running: stage.Daemon) -
     assert code == 0
     assert json.loads(told)["items"] == []
     assert b"harbor" in complaint
+    for words in (("brief", "--json"), ("memory", "history")):
+        code, told, complaint = empty.ctl(*words, "--project", "harbour")
+        assert (code, json.loads(told)["did_you_mean"]) == (0, ["harbor"])
+        assert b"did you mean --project harbor?" in complaint
+        assert "did_you_mean" not in json.loads(empty.ctl(*words, "--project", "harbor")[1])
+    empty.decide("ships come at one")
+    for words in (("brief", "--json"), ("memory", "history")):
+        assert "did_you_mean" not in json.loads(empty.ctl(*words, "--project", "harbour")[1])
 
 
 @pytest.mark.parametrize(

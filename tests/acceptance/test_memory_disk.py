@@ -95,6 +95,26 @@ def test_a_full_disk_takes_no_change_by_halves(small_disk: Path) -> None:
         assert differences(connection) == []
 
 
+def test_a_purge_without_room_gives_back_what_it_took(small_disk: Path) -> None:
+    """The row is gone, the rest is left for later, and the disk is no fuller than before; with room it is finished."""
+    ballast = small_disk / "ballast"
+    with stage.daemon(small_disk) as running:
+        leaked = _decide(running, "what must go")[1]["id"]
+        for number in range(60):
+            assert _decide(running, f"{number} " + "the words of a long decision " * 500)[0] == 201
+    with stage.daemon(small_disk) as running:  # whose log is empty yet
+        _fill(ballast)
+        os.truncate(ballast, ballast.stat().st_size - (300 << 10))
+        before = shutil.disk_usage(small_disk).free
+        status, gone = running.call("DELETE", f"/v1/items/{leaked}")
+        assert (status, gone["finished"]) == (200, False)
+        assert shutil.disk_usage(small_disk).free >= before
+        ballast.unlink()
+        more = _decide(running, "what must go too")[1]["id"]
+        assert running.call("DELETE", f"/v1/items/{more}")[1]["finished"] is True
+        assert not [one for one in small_disk.glob("relay.db*") if b"what must go" in one.read_bytes()]
+
+
 def test_a_home_that_cannot_be_written_takes_no_decision(home: Path) -> None:
     """`decide` fails, says why, and prints nothing that looks like a decision."""
     mount = shutil.which("mount") or ""
@@ -134,7 +154,7 @@ def test_a_decision_waits_for_another_process_that_writes(running: stage.Daemon)
             stderr=subprocess.PIPE,
         ) as process:
             with pytest.raises(subprocess.TimeoutExpired):
-                process.wait(timeout=3)
+                process.wait(timeout=1)
             assert _rows(running.home, "SELECT count(*) FROM decision") == [(0,)]
             other.execute("ROLLBACK")
             told, complaint = process.communicate(timeout=stage.STOP_S)

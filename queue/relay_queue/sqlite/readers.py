@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from functools import partial
-from itertools import count as counter
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,11 +21,21 @@ Row = tuple[Any, ...]
 _ITER_CHUNK_SIZE = 64  # aiosqlite asks for it; nothing here iterates
 
 
-class Readers:
-    """A few connections that only read, each with a thread; opened on first use, one statement a call.
+class _Reader:
+    """A connection, and how many wait for it."""
 
-    They are never handed out, so a cancelled caller has nothing to lose or to keep. They do not wait for
-    the writer, nor the writer for them.
+    __slots__ = ("connection", "waiting")
+
+    def __init__(self, connection: aiosqlite.Connection) -> None:
+        self.connection = connection
+        self.waiting = 0
+
+
+class Readers:
+    """A few connections that only read, each with a thread; one statement a call.
+
+    Each is opened when all others are busy. They are never handed out, so a cancelled caller has nothing to lose or to
+    keep. They do not wait for the writer, nor the writer for them.
 
     Args:
         path: The file; `open_writer` has made sure what it is.
@@ -38,36 +47,42 @@ class Readers:
         self._path = path
         self._count = count
         self._connect = partial(open_reader, path, busy_timeout_s=busy_timeout_s)
-        self._connections: list[aiosqlite.Connection] = []
+        self._readers: list[_Reader] = []
         self._opening = anyio.Lock()
-        self._turn = counter()
         self._closed = False
 
     async def fetch(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
-        """Run one statement on the next connection and return all its rows.
+        """Run one statement on the connection that the fewest wait for, and return all its rows.
 
         Raises:
             QueueClosed: The readers are closed.
             NotAQueue, DirectoryRefused, QueueDamaged, QueueBusy, StorageFailed: See `open_reader`.
         """
-        if len(self._connections) < self._count:
-            await self._open_one()
-        if self._closed:
-            raise QueueClosed
-        connection = self._connections[next(self._turn) % len(self._connections)]
-        with translated(self._path):
-            rows = await connection.execute_fetchall(sql, parameters or {})
+        reader = await self._idlest()
+        reader.waiting += 1
+        try:
+            with translated(self._path):
+                rows = await reader.connection.execute_fetchall(sql, parameters or {})
+        finally:
+            reader.waiting -= 1
         return cast("list[Row]", rows)  # plain tuples: no row factory is set
 
     async def aclose(self) -> None:
         """Close all connections, once their statements are done; before the writer, which removes the log."""
         self._closed = True
-        connections, self._connections = self._connections, []
-        await outlast(map(_stop, connections))
+        readers, self._readers = self._readers, []
+        await outlast(_stop(reader.connection) for reader in readers)
+
+    async def _idlest(self) -> _Reader:
+        if all(reader.waiting for reader in self._readers) and len(self._readers) < self._count:
+            await self._open_one()
+        if self._closed:
+            raise QueueClosed
+        return min(self._readers, key=lambda reader: reader.waiting)
 
     async def _open_one(self) -> None:
         async with self._opening:
-            if self._closed or len(self._connections) >= self._count:
+            if self._closed or len(self._readers) >= self._count:
                 return
             connection = aiosqlite.Connection(self._connect, _ITER_CHUNK_SIZE)
             with anyio.CancelScope(shield=True):
@@ -75,7 +90,7 @@ class Readers:
             if self._closed:
                 await outlast([_stop(connection)])
             else:
-                self._connections.append(connection)
+                self._readers.append(_Reader(connection))
 
 
 def _stop(connection: aiosqlite.Connection) -> "asyncio.Future[None]":

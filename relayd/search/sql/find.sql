@@ -1,14 +1,14 @@
 -- How questions are answered. Whose an item is and when it holds is asked before any limit.
 
 -- name: probe
--- Which tokens there are in certain scopes, and how many items hold those whose number is asked for.
+-- Which tokens there are in certain scopes, how many items hold those whose number is asked for, and how many there are.
 SELECT
     json_extract(value, '$[0]') AS token,
     EXISTS (SELECT 1 FROM search_word WHERE search_word MATCH json_extract(value, '$[1]')) AS in_scope,
     CASE WHEN json_extract(value, '$[2]') IS NOT NULL THEN
         (SELECT count(*) FROM search_word WHERE search_word MATCH json_extract(value, '$[2]'))
     END AS held_by,
-    (SELECT COALESCE(max(row), 0) FROM search_item) AS items
+    COALESCE(:items, (SELECT count(*) FROM search_item)) AS items
 FROM json_each(:tokens);
 
 -- name: near
@@ -37,20 +37,28 @@ SELECT
 FROM json_each(:tokens);
 
 -- name: best
--- What matches best, as full-text search ranks it.
+-- What holds most of the terms that are asked for, each by its weight, the newest first of what holds the same.
+WITH asked AS MATERIALIZED (  -- or its JSON would be read for every item
+    SELECT json_extract(value, '$[0]') AS match, json_extract(value, '$[1]') AS weight FROM json_each(:terms)
+)
 SELECT
     found.row, found.kind, found.id, found.project_id, found.task,
     COALESCE(
         decision.text, project.summary,
         preference.key || ' = ' || preference.value || COALESCE(' (' || preference.reason || ')', '')
     ) AS text,
-    search_word.exact, search_word.stem, found.bm25,
+    search_word.exact, search_word.stem, found.told,
     found.valid_from_ms, found.valid_to_ms, found.recorded_at_ms, found.ended_ms, found.superseded_at_ms
 FROM (
-    SELECT search_item.*, bm25(search_word, 0.0, 1.5, 1.0) AS bm25
-    FROM search_word INNER JOIN search_item ON search_item.row = search_word.rowid
-    WHERE search_word MATCH :match
-        AND (search_item.project_id IS NULL OR search_item.project_id = :project_id)
+    SELECT search_item.*, held.told
+    FROM (
+        SELECT search_word.rowid AS row, sum(asked.weight) AS told
+        FROM asked CROSS JOIN search_word
+        WHERE search_word MATCH asked.match
+        GROUP BY search_word.rowid
+    ) AS held
+    INNER JOIN search_item ON search_item.row = held.row
+    WHERE (search_item.project_id IS NULL OR search_item.project_id = :project_id)
         AND (:kinds IS NULL OR search_item.kind IN (SELECT value FROM json_each(:kinds)))
         AND (:task IS NULL OR search_item.task IS NULL OR search_item.task = :task)
         AND search_item.recorded_at_ms <= :known_at_ms
@@ -64,7 +72,7 @@ FROM (
                 )
             )
         )
-    ORDER BY bm25 LIMIT :limit
+    ORDER BY held.told DESC, held.row DESC LIMIT :limit
 ) AS found
 INNER JOIN search_word ON search_word.rowid = found.row
 LEFT JOIN decision ON found.kind = 'decision' AND decision.id = found.id
@@ -80,7 +88,7 @@ SELECT
         decision.text, project.summary,
         preference.key || ' = ' || preference.value || COALESCE(' (' || preference.reason || ')', '')
     ) AS text,
-    search_word.exact, search_word.stem, 0.0 AS bm25,
+    search_word.exact, search_word.stem, 0.0 AS told,
     found.valid_from_ms, found.valid_to_ms, found.recorded_at_ms, found.ended_ms, found.superseded_at_ms
 FROM (
     SELECT search_item.*
@@ -112,7 +120,7 @@ WHERE COALESCE(decision.text, project.summary, preference.key) IS NOT NULL;
 -- The memory itself, read from end to end: what holds most of certain patterns, where there is no index.
 SELECT
     0 AS row, item.kind, item.id, item.project_id, item.task, item.text, '' AS exact, '' AS stem,
-    -(SELECT count(*) FROM json_each(:patterns) WHERE item.text LIKE value ESCAPE '~') AS bm25,
+    (SELECT count(*) FROM json_each(:patterns) WHERE item.text LIKE value ESCAPE '~') AS told,
     item.valid_from_ms, item.valid_to_ms, item.recorded_at_ms, item.ended_ms, item.superseded_at_ms
 FROM (
     SELECT
@@ -144,5 +152,5 @@ WHERE (item.project_id IS NULL OR item.project_id = :project_id)
         )
     )
     AND EXISTS (SELECT 1 FROM json_each(:patterns) WHERE item.text LIKE value ESCAPE '~')
-ORDER BY bm25, item.recorded_at_ms DESC
+ORDER BY told DESC, item.recorded_at_ms DESC
 LIMIT :limit;

@@ -58,14 +58,22 @@ SELECT COALESCE(wording_of, id) FROM decision WHERE id = :id;
 SELECT id FROM decision WHERE superseded_by = :id ORDER BY id;
 
 -- name: decision_history
--- Decisions of a project and of all projects, or of all projects only, the newest first.
+-- Decisions of a project and of all projects, or of all projects only, the newest first. Two halves, each of which is
+-- read in this order by its index, so that a page reads a page.
 SELECT
     seq, id, project_id, task, text, author, source, ref, ref_text, valid_from_ms, valid_to_ms, recorded_at_ms,
     ended_ms, superseded_at_ms, superseded_by, reason
 FROM decision
 WHERE
-    (project_id = :project_id OR project_id IS NULL)
-    AND (:task IS NULL OR task = :task)
+    project_id = :project_id
+    AND (:before IS NULL OR id < :before)
+UNION ALL
+SELECT
+    seq, id, project_id, task, text, author, source, ref, ref_text, valid_from_ms, valid_to_ms, recorded_at_ms,
+    ended_ms, superseded_at_ms, superseded_by, reason
+FROM decision
+WHERE
+    project_id IS NULL
     AND (:before IS NULL OR id < :before)
 ORDER BY seq DESC
 LIMIT :limit;
@@ -77,8 +85,55 @@ SELECT
     ended_ms, superseded_at_ms, superseded_by, reason
 FROM decision
 WHERE
-    (project_id = :project_id OR project_id IS NULL)
-    AND (:task IS NULL OR task = :task)
+    project_id = :project_id
+    AND (:before IS NULL OR id < :before)
+    AND recorded_at_ms <= :known_at_ms
+    AND (valid_from_ms <= :as_of_ms OR (:is_now AND valid_from_ms <= recorded_at_ms))
+    AND (valid_to_ms IS NULL OR valid_to_ms > :as_of_ms)
+    AND (
+        superseded_at_ms IS NULL OR superseded_at_ms > :known_at_ms
+        OR (ended_ms > :as_of_ms AND ended_ms > valid_from_ms)
+    )
+UNION ALL
+SELECT
+    seq, id, project_id, task, text, author, source, ref, ref_text, valid_from_ms, valid_to_ms, recorded_at_ms,
+    ended_ms, superseded_at_ms, superseded_by, reason
+FROM decision
+WHERE
+    project_id IS NULL
+    AND (:before IS NULL OR id < :before)
+    AND recorded_at_ms <= :known_at_ms
+    AND (valid_from_ms <= :as_of_ms OR (:is_now AND valid_from_ms <= recorded_at_ms))
+    AND (valid_to_ms IS NULL OR valid_to_ms > :as_of_ms)
+    AND (
+        superseded_at_ms IS NULL OR superseded_at_ms > :known_at_ms
+        OR (ended_ms > :as_of_ms AND ended_ms > valid_from_ms)
+    )
+ORDER BY seq DESC
+LIMIT :limit;
+
+-- name: task_history
+-- Decisions of one task of a project, the newest first.
+SELECT
+    seq, id, project_id, task, text, author, source, ref, ref_text, valid_from_ms, valid_to_ms, recorded_at_ms,
+    ended_ms, superseded_at_ms, superseded_by, reason
+FROM decision
+WHERE
+    project_id = :project_id
+    AND task = :task
+    AND (:before IS NULL OR id < :before)
+ORDER BY seq DESC
+LIMIT :limit;
+
+-- name: task_decisions_at
+-- As `task_history`, but only what holds at a moment.
+SELECT
+    seq, id, project_id, task, text, author, source, ref, ref_text, valid_from_ms, valid_to_ms, recorded_at_ms,
+    ended_ms, superseded_at_ms, superseded_by, reason
+FROM decision
+WHERE
+    project_id = :project_id
+    AND task = :task
     AND (:before IS NULL OR id < :before)
     AND recorded_at_ms <= :known_at_ms
     AND (valid_from_ms <= :as_of_ms OR (:is_now AND valid_from_ms <= recorded_at_ms))
@@ -130,12 +185,20 @@ LIMIT :limit;
 
 -- name: next_decision_changes
 -- When decisions of a project or of all projects begin, end as stated, and are ended next; NULL where none is.
+-- Few have any of these times still before them: `+` has them found by time, not by project.
 SELECT
-    min(CASE WHEN valid_from_ms > :after_ms THEN valid_from_ms END),
-    min(CASE WHEN valid_to_ms > :after_ms THEN valid_to_ms END),
-    min(CASE WHEN ended_ms > :after_ms THEN ended_ms END)
-FROM decision
-WHERE project_id = :project_id OR project_id IS NULL;
+    (
+        SELECT min(valid_from_ms) FROM decision
+        WHERE valid_from_ms > :after_ms AND (+project_id = :project_id OR +project_id IS NULL)
+    ),
+    (
+        SELECT min(valid_to_ms) FROM decision
+        WHERE valid_to_ms > :after_ms AND (+project_id = :project_id OR +project_id IS NULL)
+    ),
+    (
+        SELECT min(ended_ms) FROM decision
+        WHERE ended_ms > :after_ms AND (+project_id = :project_id OR +project_id IS NULL)
+    );
 
 -- name: decision_project
 -- The project of a decision, both NULL if it belongs to all projects; no row if it is not there.

@@ -1,11 +1,11 @@
 -- name: append_event
 -- Append one event that is of no hook; no row comes back if its dedupe key is taken.
 INSERT INTO event (
-    at_ms, received_at_ms, kind, dedupe_key, actor, agent, session_id, project, project_id, ref, data, subscription, lane,
-    model, tokens_in, tokens_out, cost_micros
+    at_ms, received_at_ms, kind, dedupe_key, actor, session_id, project, project_id, ref, data, subscription, lane, model,
+    tokens_in, tokens_out, cost_micros
 ) VALUES (
-    :at_ms, :received_at_ms, :kind, :dedupe_key, :actor, :agent, :session_id, :project, :project_id, :ref, :data,
-    :subscription, :lane, :model, :tokens_in, :tokens_out, :cost_micros
+    :at_ms, :received_at_ms, :kind, :dedupe_key, :actor, :session_id, :project, :project_id, :ref, :data, :subscription,
+    :lane, :model, :tokens_in, :tokens_out, :cost_micros
 )
 ON CONFLICT DO NOTHING
 RETURNING id;
@@ -27,8 +27,8 @@ SELECT id FROM event WHERE project_id = :project_id AND id > :since ORDER BY id 
 SELECT id FROM event WHERE project_id = :project_id ORDER BY id DESC LIMIT :limit;
 
 -- name: feed_since_of_kinds
--- Ids of events of certain kinds, after a cursor, oldest first. `kinds` is a list of ranges, each from a kind to what is
--- beyond. Which kinds are there, and which event is next among them, is found by seeking in the index.
+-- Ids of events of certain kinds, after a cursor, oldest first. `kinds` is a list of ranges, each from a kind
+-- to what is beyond. Which kinds are there is found by seeking in the index, and then the ids of each.
 WITH RECURSIVE
 asked (first, beyond) AS (
     SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:kinds)
@@ -40,26 +40,19 @@ wanted (kind, beyond) AS (
         (SELECT min(kind) FROM event WHERE event.kind > wanted.kind AND event.kind < wanted.beyond), beyond
     FROM wanted
     WHERE wanted.kind IS NOT NULL
-),
-found (id) AS (
-    SELECT (
-        SELECT min((SELECT min(id) FROM event WHERE event.kind = wanted.kind AND id > :since))
-        FROM wanted
-    )
-    UNION ALL
-    SELECT (
-        SELECT min((SELECT min(id) FROM event WHERE event.kind = wanted.kind AND event.id > found.id))
-        FROM wanted
-    )
-    FROM found
-    WHERE found.id IS NOT NULL
-    LIMIT :limit
 )
-SELECT id FROM found WHERE id IS NOT NULL;
+SELECT DISTINCT own.value
+FROM wanted CROSS JOIN json_each((
+    SELECT json_group_array(id) FROM (
+        SELECT id FROM event WHERE kind = wanted.kind AND id > :since ORDER BY id LIMIT :limit
+    )
+)) AS own
+ORDER BY own.value
+LIMIT :limit;
 
 -- name: feed_newest_of_kinds
--- Ids of events of certain kinds, the newest ones, newest first. `kinds` is a list of ranges, each from a kind to what is
--- beyond. Which kinds are there, and which event is next among them, is found by seeking in the index.
+-- Ids of events of certain kinds, the newest ones, newest first. `kinds` is a list of ranges, each from a kind
+-- to what is beyond. Which kinds are there is found by seeking in the index, and then the ids of each.
 WITH RECURSIVE
 asked (first, beyond) AS (
     SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:kinds)
@@ -71,84 +64,78 @@ wanted (kind, beyond) AS (
         (SELECT min(kind) FROM event WHERE event.kind > wanted.kind AND event.kind < wanted.beyond), beyond
     FROM wanted
     WHERE wanted.kind IS NOT NULL
-),
-found (id) AS (
-    SELECT (
-        SELECT max((SELECT max(id) FROM event WHERE event.kind = wanted.kind))
-        FROM wanted
-    )
-    UNION ALL
-    SELECT (
-        SELECT max((SELECT max(id) FROM event WHERE event.kind = wanted.kind AND event.id < found.id))
-        FROM wanted
-    )
-    FROM found
-    WHERE found.id IS NOT NULL
-    LIMIT :limit
 )
-SELECT id FROM found WHERE id IS NOT NULL;
+SELECT DISTINCT own.value
+FROM wanted CROSS JOIN json_each((
+    SELECT json_group_array(id) FROM (
+        SELECT id FROM event WHERE kind = wanted.kind ORDER BY id DESC LIMIT :limit
+    )
+)) AS own
+ORDER BY own.value DESC
+LIMIT :limit;
 
 -- name: feed_since_of_project_of_kinds
--- Ids of events of a project of certain kinds, after a cursor, oldest first. `kinds` is a list of ranges, each from a kind to what is
--- beyond. Which kinds are there, and which event is next among them, is found by seeking in the index.
+-- Ids of events of a project of certain kinds, after a cursor, oldest first. `kinds` is a list of ranges, each from a
+-- kind to what is beyond. Which kinds are there is found by seeking in the index, and then the ids of each.
 WITH RECURSIVE
 asked (first, beyond) AS (
     SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:kinds)
 ),
 wanted (kind, beyond) AS (
-    SELECT (SELECT min(kind) FROM event WHERE project_id = :project_id AND kind >= asked.first AND kind < asked.beyond), beyond FROM asked
+    SELECT (
+        SELECT min(kind) FROM event
+        WHERE project_id = :project_id AND kind >= asked.first AND kind < asked.beyond
+    ), beyond FROM asked
     UNION ALL
-    SELECT
-        (SELECT min(kind) FROM event WHERE project_id = :project_id AND event.kind > wanted.kind AND event.kind < wanted.beyond), beyond
+    SELECT (
+        SELECT min(kind) FROM event
+        WHERE project_id = :project_id AND event.kind > wanted.kind AND event.kind < wanted.beyond
+    ), beyond
     FROM wanted
     WHERE wanted.kind IS NOT NULL
-),
-found (id) AS (
-    SELECT (
-        SELECT min((SELECT min(id) FROM event WHERE project_id = :project_id AND event.kind = wanted.kind AND id > :since))
-        FROM wanted
-    )
-    UNION ALL
-    SELECT (
-        SELECT min((SELECT min(id) FROM event WHERE project_id = :project_id AND event.kind = wanted.kind AND event.id > found.id))
-        FROM wanted
-    )
-    FROM found
-    WHERE found.id IS NOT NULL
-    LIMIT :limit
 )
-SELECT id FROM found WHERE id IS NOT NULL;
+SELECT DISTINCT own.value
+FROM wanted CROSS JOIN json_each((
+    SELECT json_group_array(id) FROM (
+        SELECT id FROM event
+        WHERE project_id = :project_id AND kind = wanted.kind AND id > :since
+        ORDER BY id
+        LIMIT :limit
+    )
+)) AS own
+ORDER BY own.value
+LIMIT :limit;
 
 -- name: feed_newest_of_project_of_kinds
--- Ids of events of a project of certain kinds, the newest ones, newest first. `kinds` is a list of ranges, each from a kind to what is
--- beyond. Which kinds are there, and which event is next among them, is found by seeking in the index.
+-- Ids of events of a project of certain kinds, the newest ones, newest first. `kinds` is a list of ranges, each from a
+-- kind to what is beyond. Which kinds are there is found by seeking in the index, and then the ids of each.
 WITH RECURSIVE
 asked (first, beyond) AS (
     SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:kinds)
 ),
 wanted (kind, beyond) AS (
-    SELECT (SELECT min(kind) FROM event WHERE project_id = :project_id AND kind >= asked.first AND kind < asked.beyond), beyond FROM asked
+    SELECT (
+        SELECT min(kind) FROM event
+        WHERE project_id = :project_id AND kind >= asked.first AND kind < asked.beyond
+    ), beyond FROM asked
     UNION ALL
-    SELECT
-        (SELECT min(kind) FROM event WHERE project_id = :project_id AND event.kind > wanted.kind AND event.kind < wanted.beyond), beyond
+    SELECT (
+        SELECT min(kind) FROM event
+        WHERE project_id = :project_id AND event.kind > wanted.kind AND event.kind < wanted.beyond
+    ), beyond
     FROM wanted
     WHERE wanted.kind IS NOT NULL
-),
-found (id) AS (
-    SELECT (
-        SELECT max((SELECT max(id) FROM event WHERE project_id = :project_id AND event.kind = wanted.kind))
-        FROM wanted
-    )
-    UNION ALL
-    SELECT (
-        SELECT max((SELECT max(id) FROM event WHERE project_id = :project_id AND event.kind = wanted.kind AND event.id < found.id))
-        FROM wanted
-    )
-    FROM found
-    WHERE found.id IS NOT NULL
-    LIMIT :limit
 )
-SELECT id FROM found WHERE id IS NOT NULL;
+SELECT DISTINCT own.value
+FROM wanted CROSS JOIN json_each((
+    SELECT json_group_array(id) FROM (
+        SELECT id FROM event WHERE project_id = :project_id AND kind = wanted.kind
+        ORDER BY id DESC
+        LIMIT :limit
+    )
+)) AS own
+ORDER BY own.value DESC
+LIMIT :limit;
 
 -- name: feed_rows
 -- Events by id, oldest first, each with the present name of its project.

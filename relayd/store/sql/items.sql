@@ -77,10 +77,9 @@ WHERE slug > :after AND summary IS NOT NULL
 ORDER BY slug
 LIMIT :limit;
 
--- name: need_upkeep
--- Remember that something must be done to this file; its value counts how often that was said.
-INSERT INTO upkeep (name, value) VALUES (:name, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1;
-
--- name: finish_upkeep
--- It was done, unless it was said again since.
-DELETE FROM upkeep WHERE name = :name AND value = :value;
+-- name: has_items
+-- Whether there is anything to be found.
+SELECT
+    EXISTS (SELECT 1 FROM decision)
+    OR EXISTS (SELECT 1 FROM preference)
+    OR EXISTS (SELECT 1 FROM project WHERE summary IS NOT NULL);

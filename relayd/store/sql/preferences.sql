@@ -14,7 +14,7 @@ SELECT
     drop_reason
 FROM preference
 WHERE (
-    scope = 'global' OR project_id = :project_id
+    scope = 'global' OR (scope = 'project' AND project_id = :project_id)
     OR (scope = 'lane' AND scope_id = :lane) OR (scope = 'model' AND scope_id = :model)
 )
 AND recorded_at_ms <= :at_ms AND (superseded_at_ms IS NULL OR superseded_at_ms > :at_ms)
@@ -27,7 +27,7 @@ SELECT
     drop_reason
 FROM preference
 WHERE (
-    scope = 'global' OR project_id = :project_id
+    scope = 'global' OR (scope = 'project' AND project_id = :project_id)
     OR (scope = 'lane' AND scope_id = :lane) OR (scope = 'model' AND scope_id = :model)
 )
 AND recorded_at_ms <= :at_ms

@@ -4,10 +4,6 @@
 -- Every project, by slug.
 SELECT id, slug, repo, stack, check_command, priority, summary, created_at_ms, changed_at_ms FROM project ORDER BY slug;
 
--- name: project_is_there
--- A row if a project is still there.
-SELECT 1 FROM project WHERE id = :id;
-
 -- name: project_aliases
 -- Every further name, and the project it stands for.
 SELECT alias, project_id FROM project_alias ORDER BY alias;
@@ -62,18 +58,46 @@ SELECT
     (
         SELECT count(*) FROM preference
         WHERE
-            preference.project_id = project.id
+            preference.scope = 'project'
+            AND preference.project_id = project.id
             AND preference.superseded_at_ms IS NULL
     )
 FROM project
 WHERE :project_id IS NULL OR project.id = :project_id
 ORDER BY project.id;
 
+-- name: projects_with_items
+-- Which of certain projects have a decision or a preference that holds now; one is enough, for there may be many.
+SELECT project.id
+FROM project
+WHERE
+    project.id IN (SELECT value FROM json_each(:project_ids))
+    AND (
+        EXISTS (
+            SELECT 1 FROM decision
+            WHERE
+                decision.project_id = project.id
+                AND (decision.valid_from_ms <= :now_ms OR decision.valid_from_ms <= decision.recorded_at_ms)
+                AND (decision.valid_to_ms IS NULL OR decision.valid_to_ms > :now_ms)
+                AND (
+                    decision.superseded_at_ms IS NULL
+                    OR (decision.ended_ms > :now_ms AND decision.ended_ms > decision.valid_from_ms)
+                )
+        )
+        OR EXISTS (
+            SELECT 1 FROM preference
+            WHERE
+                preference.scope = 'project'
+                AND preference.project_id = project.id
+                AND preference.superseded_at_ms IS NULL
+        )
+    );
+
 -- name: project_items
 -- The identifiers of everything a project has in the memory.
 SELECT 'decision' AS kind, id FROM decision WHERE project_id = :project_id
 UNION ALL
-SELECT 'preference' AS kind, id FROM preference WHERE project_id = :project_id;
+SELECT 'preference' AS kind, id FROM preference WHERE scope = 'project' AND project_id = :project_id;
 
 -- name: part_from_decisions
 -- What a project's decisions took the place of goes on without a successor.
@@ -87,11 +111,11 @@ DELETE FROM decision WHERE project_id = :project_id;
 -- name: part_from_preferences
 -- What a project's preferences took the place of goes on without a successor.
 UPDATE preference SET superseded_by = NULL
-WHERE superseded_by IN (SELECT own.id FROM preference AS own WHERE own.project_id = :project_id);
+WHERE superseded_by IN (SELECT own.id FROM preference AS own WHERE own.scope = 'project' AND own.project_id = :project_id);
 
 -- name: drop_preferences_of
 -- Remove a project's preferences.
-DELETE FROM preference WHERE project_id = :project_id;
+DELETE FROM preference WHERE scope = 'project' AND project_id = :project_id;
 
 -- name: part_from_events
 -- Have the events of a project belong to none, so that no later project sees them.

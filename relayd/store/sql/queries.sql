@@ -166,15 +166,3 @@ SELECT cli, event, last_at_ms FROM hook_seen ORDER BY cli, event;
 -- name: newest_id
 -- The greatest identifier of all; NULL if there is none.
 SELECT max(id) FROM (SELECT max(id) AS id FROM decision UNION ALL SELECT max(id) FROM preference);
-
--- name: note_upkeep
--- Remember what must be done to this file.
-INSERT INTO upkeep (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
-
--- name: drop_upkeep
--- What had to be done to this file was done.
-DELETE FROM upkeep WHERE name = :name;
-
--- name: upkeep
--- What must be done to this file; no row if nothing.
-SELECT name, value FROM upkeep ORDER BY name;

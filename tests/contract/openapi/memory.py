@@ -110,11 +110,13 @@ class Decisions(msgspec.Struct):
 
     Args:
         next: The `before` of the next page; None if there is none.
+        did_you_mean: As with recall; not there if there are none.
     """
 
     project: str | None
     decisions: list[DecisionShown]
     next: str | None
+    did_you_mean: list[str] | UnsetType = UNSET
 
 
 class Purged(msgspec.Struct):

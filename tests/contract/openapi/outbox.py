@@ -161,7 +161,7 @@ OPERATIONS = (
         "POST",
         "/v1/links",
         {200: json(answers.Linked), 201: json(answers.Linked)},
-        ("link_refused", "project_needed", *BODY, *MEMORY),
+        ("link_refused", "project_needed", "secret_refused", *BODY, *MEMORY),
         body=json(LinkOrder),
     ),
     Operation(

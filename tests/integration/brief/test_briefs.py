@@ -290,3 +290,15 @@ async def test_more_rows_are_fetched_where_they_are_short(memory: Memory):
     part = await memory.brief(shop, max_tokens=20)
     assert part.omitted[-1].more
     assert part.tokens <= 20
+
+
+async def test_a_new_index_makes_briefs_anew(memory: Memory):
+    """What was found without one while it was filled is asked for again."""
+    shop = await memory.project("shop")
+    await memory.decide("We keep prices in tenths of a cent", shop)
+    before = await memory.brief(shop, intent="prices")
+    assert await memory.brief(shop, intent="prices") is before
+    change = memory.store.changes.memory
+    await memory.search.reindex()
+    assert memory.store.changes.memory == change + len(("emptied", "filled", "complete"))
+    assert await memory.brief(shop, intent="prices") is not before

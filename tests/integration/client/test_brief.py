@@ -12,6 +12,7 @@ import pytest
 
 from tests import stage
 from tests.integration.client.command import on_terminal, run
+from tests.integration.client.scripted_daemon import http, serve
 
 _GH = """#!/bin/sh
 {{ echo "$@"; pwd; echo "prompts: $GH_PROMPT_DISABLED"; (: < /dev/tty) 2>/dev/null && echo terminal || echo none; }} \
@@ -146,6 +147,27 @@ def test_recall_that_finds_nothing_says_where_something_is(shop: Path) -> None:
     assert (done.returncode, json.loads(done.stdout)["did_you_mean"]) == (0, ["shop"])
     done = run(shop, "recall", "--project", "Shop")
     assert "shop" in done.stderr.decode()
+
+
+def test_recall_that_finds_nothing_says_what_it_did_not_look_at(shop: Path) -> None:
+    """What holds no more is one option away, and only who did not give it is told."""
+    words = ("recall", "zzzqqq", "--project", "shop")
+    older = "--history also looks at what holds no more"
+    assert on_terminal(shop, *words) == (0, f"nothing was found in shop; {older}\n")
+    assert on_terminal(shop, *words, "--history") == (0, "nothing was found in shop\n")
+    assert on_terminal(shop, "recall", "--task", "none", "--kind", "summary", "--project", "shop") == (
+        0,
+        "nothing was found in shop\n",
+    )
+
+
+def test_a_list_that_was_cut_unasked_says_so(home: Path) -> None:
+    """A hundred items are the most that are recalled; who asked for just so many is told nothing."""
+    item = {"id": "01K6Z3T9Y8QW5V2M7N4R6X0BCD", "kind": "decision", "snippet": "x", "current": True}
+    answer = {"project": "shop", "items": [item] * 100, "did_you_mean": list[str]()}
+    with serve(home, lambda _request: http(200, answer)):
+        assert b"first 100" in run(home, "recall", "--history", "--project", "shop").stderr
+        assert run(home, "recall", "--history", "--project", "shop", "--limit", "100").stderr == b""
 
 
 def test_what_is_asked_wrongly_is_refused(shop: Path) -> None:

@@ -344,9 +344,9 @@ def test_completion_speaks_through_the_documented_variable(tmp_path: Path) -> No
     script = run(tmp_path, env={"_RELAYCTL_COMPLETE": "zsh_source"})
     assert (script.returncode, b"relayctl" in script.stdout) == (0, True)
     verbs = run(
-        tmp_path, env={"_RELAYCTL_COMPLETE": "bash_complete", "COMP_WORDS": "relayctl d", "COMP_CWORD": "1"}
+        tmp_path, env={"_RELAYCTL_COMPLETE": "bash_complete", "COMP_WORDS": "relayctl do", "COMP_CWORD": "1"}
     )
-    assert verbs.stdout.split() == [b"plain,daemon", b"plain,doctor"]
+    assert verbs.stdout.split() == [b"plain,doctor"]
 
 
 def test_version_needs_no_daemon(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.client.command import run
+from tests.integration.client.scripted_daemon import http, serve
 
 BIN = Path(sys.executable).parent
 LIMIT_S = 30.0
@@ -114,6 +115,57 @@ def test_completing_starts_no_daemon(tmp_path: Path) -> None:
     )
     assert verbs.stdout.split() == [b"plain,queue"]
     assert list(tmp_path.iterdir()) == []
+
+
+COMPLETED = (
+    "decide --project",
+    "recall --project",
+    "brief --project",
+    "prefer --project",
+    "unprefer --project",
+    "memory history --project",
+    "feed --project",
+    "feed add --project",
+    "usage --project",
+    "link --project",
+    "project show",
+    "project set",
+    "project rename",
+    "project alias",
+    "project unalias",
+    "project remove",
+)
+
+
+def _completed(home: Path, line: str) -> list[str]:
+    words = f"relayctl {line}"
+    env = {
+        "_RELAYCTL_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(words.count(" ")),
+    }
+    done = run(home, env=env)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return [offered.removeprefix("plain,") for offered in done.stdout.decode().split()]
+
+
+def test_a_project_is_completed_wherever_it_can_be_named(home: Path) -> None:
+    """By slug, then by alias, as a daemon that runs knows them; a new name is not offered those that are taken."""
+    known: list[dict[str, object]] = [{"slug": "shop", "aliases": ["store"]}, {"slug": "shed", "aliases": []}]
+    with serve(home, lambda _request: http(200, {"projects": known})):
+        for line in COMPLETED:
+            assert _completed(home, f"{line} s") == ["shop", "shed", "store"], line
+        assert _completed(home, "recall --project sto") == ["store"]
+        assert _completed(home, "project add s") == []
+        assert _completed(home, "prefer key value --scope l") == ["lane"]
+
+
+def test_no_daemon_offers_no_project(home: Path) -> None:
+    """None is started, and one that answers with nonsense is no error on the line."""
+    assert _completed(home, "recall --project s") == []
+    assert not (home / "relayd.lock").exists()
+    with serve(home, lambda _request: http(500, {"code": "internal", "detail": "an internal error"})):
+        assert _completed(home, "recall --project s") == []
 
 
 def test_words_that_no_shell_sent_are_no_crash(tmp_path: Path) -> None:

@@ -38,6 +38,16 @@ def printed(home: Path, *words: str, stdin: bytes = b"") -> Any:
     return json.loads(done.stdout)
 
 
+def test_a_table_has_no_empty_column(home: Path) -> None:
+    """Where no event has an agent or a session, what is left of the line goes to those that say something."""
+    printed(home, "project", "add", "shop")
+    printed(home, "feed", "add", "deploy.done", "--project", "shop")
+    titles = on_terminal(home, "feed")[1].splitlines()[0]
+    assert titles.split() == ["ID", "AT", "EVENT", "PROJECT", "EXCERPT"]
+    printed(home, "feed", "add", "deploy.done", "--project", "shop", "--session", "s-1")
+    assert "SESSION" in on_terminal(home, "feed", "--limit", "1")[1]
+
+
 @contextmanager
 def started(home: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     """A command that goes on for the length of a block."""
@@ -111,10 +121,10 @@ def test_a_terminal_shows_what_an_event_says(daemon: stage.Daemon) -> None:
     """Of an event that is of no hook: its kind, and its data where a hook has its excerpt."""
     printed(daemon.home, "feed", "add", "three.a", "--json", '{"version": "1.4.2"}')
     code, shown = on_terminal(daemon.home, "feed", "--kind", "three.a")
-    assert (code, shown.split("\n")[0].split()[:4]) == (0, ["ID", "AT", "AGENT", "EVENT"])
+    assert (code, shown.split("\n")[0].split()[:4]) == (0, ["ID", "AT", "EVENT", "EXCERPT"])
     assert "three.a" in shown
     assert '{"version": "1.4.2"}' in shown
-    assert on_terminal(daemon.home, "feed", "--kind", "no.such") == (0, "nothing was received yet\n")
+    assert on_terminal(daemon.home, "feed", "--kind", "no.such") == (0, "there is no such event\n")
     assert on_terminal(daemon.home, "feed", "add", "three.b")[1].startswith("added event ")
 
 

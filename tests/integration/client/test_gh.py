@@ -69,7 +69,8 @@ def test_an_interrupt_ends_it_too(tmp_path: Path) -> None:
     command.send_signal(signal.SIGINT)
     assert b"interrupted" in command.communicate(timeout=60)[1]
     assert command.returncode == 130
-    assert not _runs(int((tmp_path / "pid").read_text()))
+    child = int((tmp_path / "pid").read_text())
+    eventually(lambda: not _runs(child))
 
 
 def _runs(pid: int) -> bool:

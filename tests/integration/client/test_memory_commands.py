@@ -8,6 +8,7 @@ import pty
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,26 @@ def test_a_project_is_told_from_the_directory(home, tmp_path):
     assert told["id"] in ids(answer(home, "memory", "history", cwd=tmp_path))
 
 
+def test_a_directory_that_cannot_be_named_is_told(home, tmp_path):
+    """One that is not UTF-8 is refused as what it is; one that is gone is of no project, whatever `PWD` says."""
+    odd = tmp_path / os.fsdecode(b"odd-\xff")
+    odd.mkdir()
+    assert "the working directory: the path is not UTF-8" in refused(home, "memory", "history", cwd=odd)
+    assert run(home, "memory", "history", "--project", "shop", cwd=odd).returncode == 0
+    gone = tmp_path / "gone"
+    for named in ("gone", "", "/"):
+        gone.mkdir()
+        command = f"env PWD={named} {sys.executable} -P -m relayctl memory history --json"
+        told = subprocess.run(
+            ["/bin/sh", "-c", f"rmdir {gone} && exec {command}"],
+            cwd=gone,
+            env={**environ_of(home), "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            check=True,
+        )
+        assert json.loads(told.stdout)["project"] is None
+
+
 def test_a_chain_is_superseded_corrected_forgotten_and_shown(home):
     """Each step names what it was about; identifiers may be shortened, in small letters too."""
     scope = ("--project", "shop", "--task", "chain")
@@ -135,11 +156,15 @@ def test_a_history_is_uncut_unless_it_is_limited(home):
     """Pages are put together; `--limit` takes the newest."""
     scope = ("--project", "shop", "--task", "many")
     sent = [json.dumps({"text": f"n {n}", "project": "shop", "task": "many"}).encode() for n in range(502)]
-    made = [stage.call(home, stage.request("POST", "/v1/decisions", body)) for body in sent]
+    with ThreadPoolExecutor(8) as several:  # what waits together is written together
+        made = list(
+            several.map(lambda body: stage.call(home, stage.request("POST", "/v1/decisions", body)), sent)
+        )
     assert {status for status, _ in made} == {201}
-    assert ids(answer(home, "memory", "history", *scope)) == [told["id"] for _, told in made[::-1]]
+    newest_first = sorted((told["id"] for _, told in made), reverse=True)
+    assert ids(answer(home, "memory", "history", *scope)) == newest_first
     assert len(ids(answer(home, "memory", "history", *scope, "--limit", "501"))) == 501
-    assert ids(answer(home, "memory", "history", *scope, "--limit", "1")) == [made[-1][1]["id"]]
+    assert ids(answer(home, "memory", "history", *scope, "--limit", "1")) == newest_first[:1]
 
 
 def test_tables_tell_what_became_of_each(home):
@@ -163,7 +188,7 @@ def test_tables_tell_what_became_of_each(home):
     code, shown = on_terminal(home, "memory", "show", one)
     assert code == 0
     assert f"-> {two}" in shown
-    assert "true from    2026-01-02 00:00" in shown
+    assert "true from     2026-01-02 00:00" in shown
     assert shown.rstrip().endswith("We use tabs\ufffd[31m.")
     assert (
         on_terminal(home, "memory", "history", *scope, "--as-of", "1999-01-01")[1] == "there is no decision\n"

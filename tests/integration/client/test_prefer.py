@@ -95,6 +95,7 @@ def test_unprefer_lets_the_wider_one_count(place: Place) -> None:
     assert place.values()["p3"] == "wide"
     again = place.run("unprefer", "p3")
     assert (again.returncode, b"relayctl prefer --list" in again.stderr) == (2, True)
+    assert again.stderr.startswith(b"error: no such key is set in that scope\n")
     rows = [one for one in place.done("prefer", "--history")["preferences"] if one["key"] == "p3"]
     assert [(one["value"], one["superseded_at"] is None) for one in rows] == [
         ("narrow", False),

@@ -68,7 +68,9 @@ def test_refusals_say_what_to_do(home: Path, tmp_path: Path) -> None:
     """A name that resembles another, one that is taken, a directory that is no project, a file that is no text."""
     asked(home, "add", "shop")
     assert "`shop`" in refused(home, "show", "Shop")
-    assert "shop" in refused(home, "add", "shop")
+    assert "relayctl project set shop" in refused(home, "add", "shop")
+    asked(home, "add", "till")
+    assert "relayctl project unalias" in refused(home, "alias", "till", "shop")
     assert "relayctl link" in refused(home, "show")
     (tmp_path / "latin").write_bytes(b"caf\xe9")
     (tmp_path / "long").write_bytes("ж".encode() * 5000)

@@ -4,7 +4,11 @@ import hashlib
 import json
 import shutil
 import signal
+import sqlite3
 import sys
+from contextlib import closing
+
+from tests.waiting import eventually
 
 JSON = {"content-type": "application/json"}
 
@@ -124,3 +128,33 @@ def test_a_daemon_leaves_with_its_home(start, home):
     daemon.signal(signal.SIGCONT)
     assert daemon.ended() == (1, "")
     assert not home.exists()
+
+
+def test_damage_of_the_search_index_is_mended(start, home):
+    """Nothing is lost, nobody is refused, one line says so, and the daemon stays."""
+    order = json.dumps({"text": "we print on paper", "global": True}).encode()
+    question = json.dumps({"text": "printing", "global": True, "explain": True}).encode()
+    daemon = start(home)
+    with daemon.client() as client:
+        assert client.ask("POST", "/v1/decisions", order, **JSON).status == 201
+    daemon.signal()
+    assert daemon.ended() == (0, "")
+    with closing(sqlite3.connect(home / "relay.db")) as connection:
+        connection.execute("UPDATE search_word_data SET block = x'ffffffffffffffff' WHERE id = 10")
+        connection.commit()
+    daemon = start(home)
+    with daemon.client() as client:
+
+        def asked_of():
+            answer = client.ask("POST", "/v1/recall", question, **JSON)
+            assert answer.status == 200
+            (item,) = answer.json()["items"]
+            return item["why"]["index"]
+
+        assert asked_of() == "texts"
+        assert client.ask("POST", "/v1/decisions", order.replace(b"print", b"write"), **JSON).status == 201
+        assert eventually(lambda: asked_of() == "words")
+    daemon.signal()
+    assert daemon.ended() == (0, "")
+    assert events(home).count("search_index_damaged") == 1
+    assert "store_damaged" not in events(home)

@@ -3,8 +3,6 @@
 import sqlite3
 from contextlib import closing
 
-import pytest
-
 from relayd.memory.moment import Moment
 from tests.integration.memory.keeping import DAY_MS, at, kept, now_ms
 
@@ -159,30 +157,3 @@ async def test_a_clock_that_was_ahead_hides_nothing_that_comes_after(tmp_path):
         await memory.new("We use B.", supersedes=new.id)
         assert await memory.texts(current=True) == ["We use B."]
         assert await memory.texts(moment=at(ahead_ms, ahead_ms)) == ["We use B."]
-
-
-@pytest.mark.parametrize(
-    "query", ["latest_of_project", "latest_of_all_projects", "decisions_alike", "items_between"]
-)
-async def test_frequent_questions_are_answered_by_an_index(tmp_path, query):
-    """None of them reads a whole table."""
-    async with kept(tmp_path) as memory:
-        sql = memory.store.access.queries[query]
-        names = [
-            "project_id",
-            "task",
-            "as_of_ms",
-            "known_at_ms",
-            "is_now",
-            "limit",
-            "digest",
-            "now_ms",
-            "low",
-            "high",
-            "before",
-        ]
-        with sqlite3.connect(memory.home.database) as connection:
-            plan = connection.execute(f"EXPLAIN QUERY PLAN {sql}", dict.fromkeys(names, 1)).fetchall()
-        connection.close()
-        assert not [line for *_, line in plan if line.startswith("SCAN")], plan
-        assert any("USING" in line for *_, line in plan)

@@ -24,6 +24,7 @@ from tests.integration.outbox.shelf import (
 from tests.waiting import eventually
 
 COUNT = "SELECT count(*) FROM book"
+LONG = "WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :rows) SELECT max(i) FROM n"
 ALL = "SELECT title FROM book WHERE title >= :from ORDER BY title"
 READ = """
 import sys
@@ -73,9 +74,23 @@ async def test_nothing_is_opened_before_the_first_use(path: Path) -> None:
     assert reading_threads() == 0
     for _ in range(5):
         await readers.fetch(COUNT)
+    assert reading_threads() == 1
+    await asyncio.gather(*(readers.fetch(COUNT) for _ in range(5)))
     assert reading_threads() == 2
     await readers.aclose()
     assert eventually(no_reading_threads)
+
+
+async def test_a_statement_goes_where_nothing_is_done(path: Path) -> None:
+    """A long one holds no short ones up: they have the other connection, all of them."""
+    readers = Readers(path, count=2)
+    long = asyncio.ensure_future(readers.fetch(LONG, {"rows": 2_000_000}))
+    await asyncio.sleep(0)
+    for _ in range(20):
+        assert await readers.fetch(COUNT) == [(2,)]
+    assert not long.done()
+    await long
+    await readers.aclose()
 
 
 async def test_readers_do_not_wait_for_a_writer(path: Path) -> None:

@@ -160,3 +160,39 @@ async def test_projects_whose_names_begin_alike_are_kept_apart(tmp_path: Path) -
         assert (nothing["items"], nothing["did_you_mean"]) == ([], ["api"])
         refused = await at.http.post("/v1/recall", json={"project": "API", "text": "cached"})
         assert (refused.status_code, refused.json()["did_you_mean"][0]) == (404, "api")
+
+
+async def test_a_slash_in_a_name_leads_to_no_other_route(tmp_path: Path) -> None:
+    """`shop/aliases/till` is the name of nothing: its alias is neither shown nor taken away."""
+    async with hooked(tmp_path) as at:
+        assert (await at.http.post("/v1/projects", json={"slug": "shop"})).status_code == 201
+        assert (await at.http.put("/v1/projects/shop/aliases/till")).status_code == 201
+        for slash in ("%2F", "%2f"):
+            target = f"/v1/projects/shop{slash}aliases{slash}till"
+            for answer in (await at.http.delete(target), await at.http.get(target)):
+                assert (answer.status_code, answer.json()["code"]) == (404, "unknown_project")
+        assert (await at.http.get("/v1/projects/shop")).json()["aliases"] == ["till"]
+
+
+async def test_a_project_with_nothing_of_its_own_says_which_may_be_meant(tmp_path: Path) -> None:
+    """In its brief and its history, though what is for all projects shows there; not where only a directory is named."""
+    async with hooked(tmp_path) as at:
+        for slug in ("harbor", "harbour"):
+            await at.http.post("/v1/projects", json={"slug": slug})
+        for whose in ({"global": True}, {"project": "harbor"}):
+            await at.http.post("/v1/decisions", json={"text": "Tides are posted.", **whose})
+
+        async def told(slug: str) -> list[object]:
+            brief = (await at.http.post("/v1/brief", json={"project": slug})).json()
+            history = (await at.http.get("/v1/decisions", params={"project": slug})).json()
+            assert "Tides" in brief["text"]
+            assert history["decisions"]
+            return [brief.get("did_you_mean"), history.get("did_you_mean")]
+
+        assert await told("harbour") == [["harbor"], ["harbor"]]
+        assert await told("harbor") == [None, None]
+        everywhere = (await at.http.post("/v1/brief", json={"global": True})).json()
+        assert "did_you_mean" not in everywhere
+        wanted = {"key": "runner", "value": "uv", "project": "harbour"}
+        assert (await at.http.put("/v1/preferences", json=wanted)).status_code == 201
+        assert await told("harbour") == [None, None]

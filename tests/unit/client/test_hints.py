@@ -35,6 +35,17 @@ def test_each_code_has_a_hint() -> None:
     assert set(HINTS) == set(STATUS) - _OURS_TO_PREVENT | _OF_A_FLUSH | _OF_THE_CLIENT
 
 
+def test_what_was_forgotten_has_no_successor_to_look_for() -> None:
+    """The hint for it differs from that for what another decision took the place of."""
+    told = [
+        {"code": "superseded", "superseded_by": successor}
+        for successor in ("01K6Z3T9Y8QW5V2M7N4R6X0BCD", None)
+    ]
+    replaced, forgotten = (hint_of(Refused(409, problem)) for problem in told)
+    assert "took its place" in replaced
+    assert "took its place" not in forgotten
+
+
 def test_an_unknown_code_has_none() -> None:
     """A newer daemon's code is shown without advice."""
     assert hint_for("of_tomorrow") == ""

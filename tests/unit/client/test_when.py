@@ -44,6 +44,36 @@ def test_a_time_is_that_instant(text, instant):
     assert {start_of(text), end_of(text), over_at(text)} == {instant}
 
 
+@pytest.mark.parametrize(
+    ("zone", "day", "first", "last"),
+    [
+        ("Africa/Cairo", "2026-04-23", "2026-04-22T22:00:00.000Z", "2026-04-23T21:59:59.999Z"),
+        ("Africa/Cairo", "2026-04-24", "2026-04-23T22:00:00.000Z", "2026-04-24T20:59:59.999Z"),
+        ("America/Havana", "2026-11-01", "2026-11-01T04:00:00.000Z", "2026-11-02T04:59:59.999Z"),
+        ("Pacific/Apia", "2011-12-29", "2011-12-29T10:00:00.000Z", "2011-12-30T09:59:59.999Z"),
+        ("Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00.000Z", "2011-12-31T09:59:59.999Z"),
+    ],
+)
+def test_a_day_may_begin_with_a_leap(monkeypatch, zone, day, first, last):
+    """Its first instant is the one behind the leap, where the day before ends; no day loses or gains an hour."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    assert (start_of(day), end_of(day)) == (first, last)
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2026-03-29T02:30", "2026-03-29T01:30:00.000Z"),
+        ("2026-03-29T02:30:00.001", "2026-03-29T01:30:00.001Z"),
+        ("2026-10-25T02:30", "2026-10-25T00:30:00.000Z"),
+    ],
+)
+def test_a_time_that_is_not_there_is_behind_the_leap(text, instant):
+    """One that is there twice is the first."""
+    assert start_of(text) == instant
+
+
 def test_words_for_days_are_days():
     """What is over today is over when tomorrow begins; yesterday is over when today begins."""
     assert start_of("Yesterday") < end_of("yesterday") < over_at("yesterday") == start_of(" today ")

@@ -21,6 +21,9 @@ def contexts(context: click.Context) -> Iterator[click.Context]:
             yield from contexts(click.Context(command, info_name=name, parent=context))
 
 
+FOR_PROGRAMS_TOO = {"relayctl daemon logs", "relayctl completion"}
+"""Their output is text for whoever reads it."""
+
 ALL = [*contexts(relayctl.make_context("relayctl", [], resilient_parsing=True, terminal_width=COLUMNS - 2))]
 
 
@@ -29,3 +32,13 @@ def test_every_help_fits_a_terminal(context: click.Context) -> None:
     """No line is wider than the terminal, and none of a list is cut off."""
     lines = context.get_help().splitlines()
     assert [line for line in lines if len(line) > COLUMNS or re.match(r"  [a-z]+ {2,}.*\.\.\.$", line)] == []
+
+
+@pytest.mark.parametrize("context", ALL, ids=lambda context: context.command_path)
+def test_every_answer_can_be_had_as_json(context: click.Context) -> None:
+    """A group that does nothing itself has none to give."""
+    command = context.command
+    if isinstance(command, click.Group) and not command.invoke_without_command:
+        return
+    has = any("--json" in option.opts for option in command.params)
+    assert has != (context.command_path in FOR_PROGRAMS_TOO)

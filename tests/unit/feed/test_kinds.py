@@ -77,3 +77,9 @@ def test_a_range_holds_what_is_meant(word, below, other):
     assert not within(word, f"{word}.*")
     assert within(other, f"{word}.*") is other.startswith(f"{word}.")
     assert not within(f"{word}{below}", f"{word}.*")
+
+
+def test_what_is_asked_for_twice_is_asked_for_once():
+    """Also where one kind is among others; a word itself is not below it."""
+    asked = ranges(["deploy.*", "b", *["a.*"] * 2_000, "a.b", "a", "b.c", "a.b.*", "b.*"])
+    assert asked == [("a", "a!"), ("a.", "a/"), ("b", "b!"), ("b.", "b/"), ("deploy.", "deploy/")]

@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from relayd.store.decision_row import Decision, digest_of, entry
+from relayd.store.validity import holds
 
 FROM, TO, RECORDED, ENDED, SUPERSEDED = 10, 40, 20, 30, 25
 
@@ -54,15 +55,15 @@ def test_a_decision_holds_between_its_instants():
     open_end, stated = decision(), decision(valid_to_ms=TO)
     for as_of, known in itertools.product((9, 10, 39, 40), (19, 20, 99)):
         is_known, is_true = known >= RECORDED, as_of >= FROM
-        assert open_end.holds(as_of_ms=as_of, known_at_ms=known) is (is_known and is_true)
-        assert stated.holds(as_of_ms=as_of, known_at_ms=known) is (is_known and is_true and as_of < TO)
+        assert holds(open_end, as_of_ms=as_of, known_at_ms=known) is (is_known and is_true)
+        assert holds(stated, as_of_ms=as_of, known_at_ms=known) is (is_known and is_true and as_of < TO)
 
 
 def test_an_end_counts_once_it_is_known():
     """Before that the decision holds on as it did."""
     ended = decision(ended_ms=ENDED, superseded_at_ms=SUPERSEDED)
     for as_of, known in itertools.product((10, 29, 30, 31), (24, 25, 26)):
-        assert ended.holds(as_of_ms=as_of, known_at_ms=known) is (known < SUPERSEDED or as_of < ENDED)
+        assert holds(ended, as_of_ms=as_of, known_at_ms=known) is (known < SUPERSEDED or as_of < ENDED)
 
 
 def test_search_is_told_when_a_decision_holds():

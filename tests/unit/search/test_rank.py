@@ -22,7 +22,7 @@ def found(text, *, age_days=0, project_id=1, task=None, name="x"):
 
 def order(question, *candidates, items=100, task=None):
     terms = [msgspec.structs.replace(term, items=5) for term in read(question, STEMS)]
-    return [one.found.text for one in rank(candidates, terms, items=items, now_ms=NOW_MS, task=task)]
+    return [one.found.text for one in rank(candidates, terms, items=items, task=task)]
 
 
 def test_more_of_the_question_comes_first():

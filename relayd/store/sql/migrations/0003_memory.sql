@@ -50,6 +50,8 @@ CREATE TABLE decision (
 
 CREATE INDEX decision_by_project ON decision (project_id, seq);
 
+CREATE INDEX decision_by_task ON decision (project_id, task, seq) WHERE task IS NOT NULL;
+
 CREATE INDEX decision_by_digest ON decision (digest);
 
 CREATE INDEX decision_by_successor ON decision (superseded_by) WHERE superseded_by IS NOT NULL;
