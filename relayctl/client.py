@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from relayctl import __version__, _wire
 from relayctl.daemon import Daemon, find, target
-from relayctl.errors import AnswerLost, DaemonNeeded, Refused, ServiceDown
+from relayctl.errors import AnswerLost, DaemonNeeded, OtherVersion, Refused, ServiceDown
 from relayctl.home import absolute, default_queue, home_path
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ __all__ = ("Client", "Query")
 Query = Mapping[str, str | int | None]
 T = TypeVar("T")
 
+_NOT_KNOWN = ("not_found", "method_not_allowed")
+"""Codes of a daemon that has no such route."""
 _ANSWER_TIMEOUT_S = 60.0
 _LEAVING_POLL_S = 0.05
 # For a service that was just ended to be there again.
@@ -207,7 +209,7 @@ class Client:
 
     def _with_daemon(self, work: Callable[[Daemon], T], *, again: bool) -> T:
         try:
-            return work(self.reach())
+            return self._known(work)
         except _wire.Gone as error:
             if not again:
                 raise AnswerLost from error
@@ -216,9 +218,22 @@ class Client:
                 raise
         self.forget()
         try:
-            return work(self.reach())
+            return self._known(work)
         except _wire.Gone as error:
             raise AnswerLost from error
+
+    def _known(self, work: Callable[[Daemon], T]) -> T:
+        """Ask the daemon; where it knows nothing of the kind, tell it if that is for its version."""
+        daemon = self.reach()
+        try:
+            return work(daemon)
+        except Refused as refused:
+            version = daemon.health.get("version")
+            if refused.code not in _NOT_KNOWN or version == __version__:
+                raise
+            from relayctl.replace import is_older
+
+            raise OtherVersion(version, __version__, is_older=is_older(version, __version__)) from refused
 
 
 def _say_nothing(_line: str, _always: bool) -> None:

@@ -62,6 +62,7 @@ __all__ = (
     "KeyNotSet",
     "NameRefused",
     "NoLog",
+    "OtherVersion",
     "PathRefused",
     "QueueRefused",
     "Refused",
@@ -164,6 +165,16 @@ class ForeignProtocol(ClientError):
         super().__init__(
             f"the daemon (version {version}) speaks protocol {protocol}, this client {PROTOCOL}; nothing was touched",
             hint="`relayctl daemon restart` starts the installed version",
+        )
+
+
+class OtherVersion(ClientError):
+    """The daemon does not know what it was asked for, and is of another version than this client."""
+
+    def __init__(self, theirs: object, ours: str, *, is_older: bool) -> None:
+        super().__init__(
+            f"the daemon is relayd {theirs} and does not know what relayctl {ours} asks for",
+            hint="`relayctl daemon restart` starts the installed version" if is_older else "upgrade relayctl",
         )
 
 

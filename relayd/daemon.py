@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sqlite3
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 
@@ -41,6 +42,9 @@ from relayd.store import open_store
 
 __all__ = ("run",)
 
+_HAND_OVER_S = 0.0005
+"""So long the loop may work while the writer waits for the interpreter, which it does at every row; 0.005 by default."""
+
 
 def run(
     home: Home,
@@ -69,6 +73,7 @@ def run(
     async def live() -> int:
         return await _Daemon(home, config, report, environ, options).live(inherited)
 
+    sys.setswitchinterval(_HAND_OVER_S)
     return anyio.run(live, backend_options={"loop_factory": uvloop.new_event_loop})
 
 

@@ -87,6 +87,7 @@ def do_job() -> None:
         )
     relayctl("decide", DECISION, "--global")  # the same again, in another run, is recognized
     relayctl("brief", "--global")
+    print("\nThe decision is remembered, and the brief puts it before the next agent.")
 
 
 def relayctl(*arguments: str, keep: bool = False) -> str:

@@ -16,7 +16,7 @@ from relayctl.client import Client
 
 __all__ = ("brief",)
 
-_MOST_CHARS = 8_000
+_MOST_CHARS = 8_000  # more than the daemon searches for
 _NUMBER = re.compile("#?([0-9]{1,10})")
 
 

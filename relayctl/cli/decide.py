@@ -42,7 +42,7 @@ Examples:
 @click.argument("text", metavar="TEXT")
 @project_options(with_global=True)
 @click.option("--task", metavar="KEY", help="Only for this task of the project.")
-@click.option("--supersedes", metavar="ID", help="What it takes the place of; 4 characters can do.")
+@click.option("--supersedes", metavar="ID", help="The decision it takes the place of.")
 @instant_option("--valid-from", "Since when it is true.  [default: now]", end=False)
 @click.option(
     "--valid-to", metavar="DATE", callback=_over_at, help="Until when, that day included.  [default: open]"

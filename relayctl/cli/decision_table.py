@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from relayctl.cli.short_ids import shown_chars
-from relayctl.cli.table import columns, pairs, plain
+from relayctl.cli.table import columns, lines_of, pairs
+from relayctl.cli.words import day, minute
 
-__all__ = ("day", "history", "lines_of", "one", "scope_of")
+__all__ = ("history", "one", "scope_of")
 
 
 def history(rows: Iterable[Mapping[str, Any]]) -> str:
@@ -48,20 +49,10 @@ def one(row: Mapping[str, Any]) -> str:
     return f"{pairs((name, value) for name, value in told if value)}\n\n{lines_of(row['text'])}"
 
 
-def lines_of(text: str) -> str:
-    """Write a text line by line, with nothing in it that could drive a terminal."""
-    return "\n".join(plain(line) for line in text.splitlines())
-
-
 def scope_of(row: Mapping[str, Any]) -> str:
     """Say where something belongs."""
     where = row["project"] or "all projects"
     return f"{where}, task {row['task']}" if row.get("task") else where
-
-
-def day(instant: str) -> str:
-    """Say on which day, in the user's zone."""
-    return _local(instant).strftime("%Y-%m-%d")
 
 
 def _of(row: Mapping[str, Any]) -> str:
@@ -71,16 +62,12 @@ def _of(row: Mapping[str, Any]) -> str:
 def _state(row: Mapping[str, Any], chars: int) -> str:
     """Say what has become of it by now."""
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    if row["superseded_at"] is not None and row["ended"] <= now:
+    if row["superseded_at"] is not None and row["ended"] <= max(now, row["valid_from"], row["superseded_at"]):
         return f"-> {row['superseded_by'][:chars]}" if row["superseded_by"] else "forgotten"
     if row["valid_to"] is not None and row["valid_to"] <= now:
         return "over"
-    return "to come" if row["valid_from"] > now else "holds"
+    return "to come" if row["valid_from"] > max(now, row["recorded_at"]) else "holds"
 
 
 def _minute(instant: str | None) -> str:
-    return "" if instant is None else _local(instant).strftime("%Y-%m-%d %H:%M")
-
-
-def _local(instant: str) -> datetime:
-    return datetime.fromisoformat(instant).astimezone()
+    return "" if instant is None else minute(instant)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from relayctl._wire import quote
-from relayctl.cli.options import json_option, queue_options
+from relayctl.cli.options import json_option, not_empty, queue_options
 from relayctl.cli.show import for_people
 from relayctl.client import Client
 
@@ -13,7 +13,7 @@ __all__ = ("show_event",)
 
 
 @click.command("show", epilog="\b\nExample:\n  relayctl queue show 1f0c93ab")
-@click.argument("key", metavar="KEY")
+@click.argument("key", metavar="KEY", callback=not_empty)
 @queue_options()
 @json_option
 @click.pass_obj

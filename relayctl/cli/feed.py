@@ -9,7 +9,7 @@ import click
 
 from relayctl.cli.feed_add import add
 from relayctl.cli.options import json_option, limit_option
-from relayctl.cli.project_names import project_names
+from relayctl.cli.scope import project_option
 from relayctl.cli.show import show
 from relayctl.client import Client
 
@@ -60,11 +60,13 @@ Examples:
     help="Only what came after this id, or from this day or time on.",
 )
 @limit_option
+@project_option("Only of this project.  [default: all]")
 @click.option(
-    "--project", metavar="SLUG", shell_complete=project_names, help="Only of this project.  [default: all]"
-)
-@click.option(
-    "--kind", "kinds", metavar="KIND", multiple=True, help="Only such events; `decision.*` is all below."
+    "--kind",
+    "kinds",
+    metavar="KIND",
+    multiple=True,
+    help="Only events of this kind; `decision.*` is all below; repeatable.",
 )
 @click.option("--follow", is_flag=True, help="Go on as more comes, until Ctrl-C.")
 @json_option

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 import click
 
-from relayctl.cli.options import author_option, json_option
+from relayctl._wire import quote
+from relayctl.cli.options import author_option, item_argument, json_option
 from relayctl.cli.show import show
 from relayctl.client import Client
 
@@ -24,14 +24,14 @@ Something else holds now?    relayctl decide "TEXT" --supersedes ID
 It must not be on the disk?  relayctl purge ID
 """
 )
-@click.argument("item_id", metavar="ID")
+@item_argument
 @click.option("--reason", metavar="TEXT", help="Why.")
 @author_option()
 @json_option
 @click.pass_obj
 def forget(client: Client, *, item_id: str, reason: str | None, author: str | None, as_json: bool) -> None:
     """Let a decision hold no more from now on; it stays in the history."""
-    path = f"/v1/decisions/{quote(item_id, safe='')}/forget"
+    path = f"/v1/decisions/{quote(item_id)}/forget"
     order = {"reason": reason, "author": author}
     show(client.ask("POST", path, None, order, again=True), _forgotten, as_json=as_json)
 

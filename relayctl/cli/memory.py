@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 import click
 
+from relayctl._wire import quote
 from relayctl.cli.decide import text_of
-from relayctl.cli.options import author_option, json_option
-from relayctl.cli.scope import moment_options, project_options, warn_of_no_project, warn_of_others
+from relayctl.cli.options import author_option, item_argument, json_option
+from relayctl.cli.scope import in_query, moment_options, project_options, warn_of_no_project, warn_of_others
 from relayctl.cli.show import show
 from relayctl.client import Client
 
@@ -55,10 +55,11 @@ def history(
 ) -> None:
     """List decisions, the newest first.
 
-    Those of a project and those for all. Every wording is shown, also what was superseded, forgotten or is over; with --current, --as-of or --known-at only
-    what held at that moment. --as-of asks what was true, --known-at what was recorded by then.
+    Those of the project and those for all projects. Every wording is shown, also what was superseded, forgotten or is
+    over; with --current, --as-of or --known-at only what held at that moment. --as-of asks what was true, --known-at
+    what was recorded by then.
     """
-    query = {**_in_query(scope), "as_of": as_of, "known_at": known_at, "task": task}
+    query = {**in_query(scope), "as_of": as_of, "known_at": known_at, "task": task}
     if current:
         query["current"] = "true"
     answer = _all_pages(client, query, limit)
@@ -68,7 +69,7 @@ def history(
 
 
 @memory.command("show", epilog="\b\nExample:\n  relayctl memory show 01K6Z3")
-@click.argument("item_id", metavar="ID")
+@item_argument
 @json_option
 @click.pass_obj
 def show_one(client: Client, *, item_id: str, as_json: bool) -> None:
@@ -82,7 +83,7 @@ def show_one(client: Client, *, item_id: str, as_json: bool) -> None:
 @memory.command(
     epilog='\b\nExample:\n  relayctl memory edit 01K6Z3 "We use SQLite, for there is one writer."'
 )
-@click.argument("item_id", metavar="ID")
+@item_argument
 @click.argument("text", metavar="TEXT")
 @author_option("Who corrects it.")
 @json_option
@@ -90,11 +91,12 @@ def show_one(client: Client, *, item_id: str, as_json: bool) -> None:
 def edit(client: Client, *, item_id: str, text: str, author: str | None, as_json: bool) -> None:
     """Correct the wording of a decision.
 
-    TEXT is the new one; - reads it from standard input. The decision holds for the same time as before, under a new identifier. What it said before is only found by asking
-    what was known then, and in the history. What is not true any more is not corrected but superseded.
+    TEXT is the new one; - reads it from standard input. The decision holds for the same time as before, under a new
+    identifier. What it said before is only found by asking what was known then, and in the history. What is not true
+    any more is not corrected but superseded.
     """
     order = {"text": text_of(text), "author": author}
-    path = f"/v1/decisions/{quote(item_id, safe='')}"
+    path = f"/v1/decisions/{quote(item_id)}"
     show(client.ask("PATCH", path, None, order, again=True), _edited, as_json=as_json)
 
 
@@ -112,11 +114,7 @@ def reindex(client: Client, *, as_json: bool) -> None:
 
 def item_path(item_id: str) -> str:
     """Name an item on the wire; its identifier may be shortened."""
-    return f"/v1/items/{quote(item_id, safe='')}"
-
-
-def _in_query(scope: dict[str, Any]) -> dict[str, Any]:
-    return {"global": "true"} if "global" in scope else scope
+    return f"/v1/items/{quote(item_id)}"
 
 
 def _all_pages(client: Client, query: dict[str, Any], limit: int | None) -> dict[str, Any]:
@@ -139,14 +137,9 @@ def _history(answer: dict[str, Any]) -> str:
 
 
 def _one(item: dict[str, Any]) -> str:
-    from relayctl.cli.decision_table import lines_of, one
-    from relayctl.cli.table import pairs
+    from relayctl.cli import decision_table, preference_table
 
-    if item["kind"] == "decision":
-        return one(item)
-    known = {**item, "supersedes": ", ".join(item["supersedes"])}
-    shown = [(name.replace("_", " "), known[name]) for name in known if name not in {"kind", "value"}]
-    return f"{pairs((name, value) for name, value in shown if value)}\n\n{lines_of(item['value'])}"
+    return (decision_table if item["kind"] == "decision" else preference_table).one(item)
 
 
 def _edited(done: dict[str, Any]) -> str:

@@ -11,7 +11,15 @@ import click
 from relayctl.client import Client
 from relayctl.errors import ClientError
 
-__all__ = ("author_option", "json_option", "limit_option", "queue_dir_option", "queue_options")
+__all__ = (
+    "author_option",
+    "item_argument",
+    "json_option",
+    "limit_option",
+    "not_empty",
+    "queue_dir_option",
+    "queue_options",
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _DEFAULT = "Queue by directory.  [default: queue/default in the home]"
@@ -25,6 +33,17 @@ limit_option = click.option(
     show_default=True,
     help="At most N events.",
 )
+
+
+def not_empty(_context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    """Refuse an argument without a character, such as a variable that is not set: it names nothing."""
+    if text == "":
+        empty, named = "must not be empty", (parameter.metavar or "").strip("[]").partition(" ")[0]
+        raise click.BadParameter(empty, param_hint=f"'{named}'")
+    return text
+
+
+item_argument = click.argument("item_id", metavar="ID", callback=not_empty)
 
 
 def author_option(help_text: str = "Who says so.") -> Callable[[Command], Command]:

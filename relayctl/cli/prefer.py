@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from relayctl.cli.options import author_option, json_option
-from relayctl.cli.project_names import project_names
-from relayctl.cli.scope import moment_options, warn_of_no_project, where
+from relayctl.cli.options import author_option, json_option, not_empty
+from relayctl.cli.scope import in_query, moment_options, project_option, warn_of_no_project, where
 from relayctl.cli.show import show
 from relayctl.client import Client
 from relayctl.errors import KeyNotSet, Refused
@@ -27,13 +26,9 @@ def _scope_options(command: Command) -> Command:
     """Let be said where a preference counts; the command gets `scope`, `scope_id` and `project`."""
     options = (
         click.option("--scope", type=click.Choice(_SCOPES), help="Where it counts.  [default: project]"),
+        click.option("--global", "scope", flag_value="global", help="The same as --scope global."),
         click.option("--id", "scope_id", metavar="X", help="Which project, lane or model of that scope."),
-        click.option(
-            "--project",
-            metavar="SLUG",
-            shell_complete=project_names,
-            help="Project.  [default: that of this directory]",
-        ),
+        project_option(),
         author_option(),
     )
     return functools.reduce(lambda made, option: option(made), reversed(options), command)
@@ -44,7 +39,7 @@ def _scope_options(command: Command) -> Command:
 Examples:
   relayctl prefer test_runner vitest
       in the project of this directory
-  relayctl prefer pull_requests small --scope global --reason "easier to read"
+  relayctl prefer pull_requests small --global --reason "easier to read"
   relayctl prefer migrations never --scope lane --id grok
   relayctl prefer --lane grok
       what counts here in that lane
@@ -56,13 +51,13 @@ What counts, by key:
   model's only where one is named
 """
 )
-@click.argument("key", metavar="[KEY VALUE]", required=False)
+@click.argument("key", metavar="[KEY VALUE]", required=False, callback=not_empty)
 @click.argument("value", metavar="", required=False)
 @_scope_options
 @click.option("--reason", metavar="TEXT", help="Why.")
 @click.option("--list", "listed", is_flag=True, help="List what counts here; so does no KEY.")
 @click.option("--history", is_flag=True, help="List also what counts no more, the newest first.")
-@click.option("--lane", metavar="CLI", help="In a list: also what counts in this lane, such as codex.")
+@click.option("--lane", metavar="NAME", help="In a list: also what counts in this lane, such as codex.")
 @click.option("--model", metavar="ID", help="In a list: also what counts for this model.")
 @moment_options
 @json_option
@@ -84,10 +79,7 @@ def prefer(
     """
     asked = {name: said.pop(name) for name in ("lane", "model", "as_of", "known_at")}
     if key is None or listed or history:
-        if key is not None or any(said[name] for name in ("scope", "scope_id", "reason", "author")):
-            alone = "a list takes --project, --lane, --model, --as-of and --known-at"
-            raise click.UsageError(alone, click.get_current_context())
-        _list(client, {**where(said["project"]), **asked}, history=history, as_json=as_json)
+        _list(client, {**_listed(key, **said), **asked}, history=history, as_json=as_json)
         return
     if value is None:
         missing = "VALUE is missing"
@@ -107,7 +99,7 @@ Examples:
   relayctl unprefer migrations --scope lane --id grok --reason "it learnt"
 """
 )
-@click.argument("key", metavar="KEY")
+@click.argument("key", metavar="KEY", callback=not_empty)
 @_scope_options
 @click.option("--reason", metavar="TEXT", help="Why.")
 @json_option
@@ -120,6 +112,26 @@ def unprefer(client: Client, *, key: str, as_json: bool, **said: str | None) -> 
     query = {"key": key, **_order(**said)}
     done = _with_hint(lambda: client.ask("DELETE", "/v1/preferences", query, again=False))
     show(done, _dropped, as_json=as_json)
+
+
+def _listed(
+    key: str | None,
+    *,
+    scope: str | None,
+    scope_id: str | None,
+    project: str | None,
+    reason: str | None,
+    author: str | None,
+) -> dict[str, Any]:
+    """Say whose preferences are listed.
+
+    Raises:
+        click.UsageError: What was said is for setting one.
+    """
+    if scope not in {None, "global"} or any((key, scope_id, reason, author)):
+        alone = "a list takes --project, --global, --lane, --model, --as-of and --known-at"
+        raise click.UsageError(alone, click.get_current_context())
+    return in_query(where(project, everywhere=scope == "global"))
 
 
 def _order(
@@ -167,65 +179,35 @@ def _list(client: Client, query: dict[str, str | None], *, history: bool, as_jso
         query["history"] = "true"
     answer = client.ask("GET", "/v1/preferences", query, again=True)
     warn_of_no_project(answer, query)
-    show(answer, _history if history else _table, as_json=as_json)
+    show(answer, _history if history else _counting, as_json=as_json)
 
 
-def _table(answer: dict[str, Any]) -> str:
-    from relayctl.cli.table import columns
+def _counting(answer: dict[str, Any]) -> str:
+    from relayctl.cli.preference_table import counting
 
-    return columns(
-        ("key", "value", "from", "reason"),
-        [(one["key"], one["value"], _scope(one), one["reason"] or "") for one in answer["preferences"]],
-        empty="nothing is preferred here: `relayctl prefer KEY VALUE` sets something",
-        spare=("from",),
-    )
+    return counting(answer["preferences"])
 
 
 def _history(answer: dict[str, Any]) -> str:
-    from relayctl.cli.short_ids import shown_chars
-    from relayctl.cli.table import columns
-    from relayctl.cli.words import local_time
+    from relayctl.cli.preference_table import history
 
-    rows = answer["preferences"]
-    chars = shown_chars(one["id"] for one in rows)
-    return columns(
-        ("id", "set", "key", "from", "state", "value"),
-        [
-            (
-                one["id"][:chars],
-                local_time(one["recorded_at"]),
-                one["key"],
-                _scope(one),
-                _state(one, chars),
-                one["value"],
-            )
-            for one in rows
-        ],
-        empty="nothing was ever preferred here",
-        spare=("set", "from"),
-    )
-
-
-def _scope(one: dict[str, Any]) -> str:
-    return one["scope"] if one["scope_id"] is None else f"{one['scope']} {one['scope_id']}"
-
-
-def _state(one: dict[str, Any], chars: int) -> str:
-    if one["superseded_at"] is None:
-        return "counts"
-    return f"-> {one['superseded_by'][:chars]}" if one["superseded_by"] else "dropped"
+    return history(answer["preferences"])
 
 
 def _set(done: dict[str, Any]) -> str:
-    from relayctl.cli.table import plain
-
-    told = f"{plain(done['key'])} for {plain(_scope(done))}"
+    told = _key_and_scope(done)
     if not done["created"]:
         return f"{told} is just that already; nothing was written"
     return f"set {told}: {done['id']}" + (f"\nin place of {done['replaced']}" if done["replaced"] else "")
 
 
 def _dropped(done: dict[str, Any]) -> str:
+    return f"dropped {_key_and_scope(done)}: {done['id']}"
+
+
+def _key_and_scope(done: dict[str, Any]) -> str:
+    from relayctl.cli.preference_table import scope_of
     from relayctl.cli.table import plain
 
-    return f"dropped {plain(done['key'])} for {plain(_scope(done))}: {done['id']}"
+    place = "all projects" if done["scope"] == "global" else scope_of(done)
+    return f"{plain(done['key'])} for {plain(place)}"

@@ -6,12 +6,12 @@ import functools
 import os
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import quote
 
 import click
 
-from relayctl.cli.consent import LEFT, REWRITING_S, agree, warn_of_a_rest
-from relayctl.cli.options import author_option, json_option
+from relayctl._wire import quote
+from relayctl.cli.consent import REWRITING_S, agree, ended, with_copies
+from relayctl.cli.options import author_option, json_option, not_empty
 from relayctl.cli.project_names import project_names
 from relayctl.cli.scope import where
 from relayctl.cli.show import show
@@ -61,7 +61,8 @@ def _said(command: Command) -> Command:
     return saying
 
 
-_slug = click.argument("slug", metavar="SLUG", shell_complete=project_names)
+_slug = click.argument("slug", metavar="SLUG", callback=not_empty, shell_complete=project_names)
+_alias = click.argument("alias", metavar="ALIAS", callback=not_empty)
 
 
 @project.command(
@@ -71,7 +72,7 @@ Examples:
   relayctl project add shop --repo acme/shop --summary-file SUMMARY.md
 """
 )
-@click.argument("slug", metavar="SLUG")
+@click.argument("slug", metavar="SLUG", callback=not_empty)
 @_said
 @json_option
 @click.pass_obj
@@ -115,7 +116,7 @@ def change(client: Client, *, slug: str, said: dict[str, Any], as_json: bool) ->
 
 
 @project.command("show", epilog="\b\nExamples:\n  relayctl project show\n  relayctl project show shop --json")
-@click.argument("slug", metavar="[SLUG]", required=False, shell_complete=project_names)
+@click.argument("slug", metavar="[SLUG]", required=False, callback=not_empty, shell_complete=project_names)
 @json_option
 @click.pass_obj
 def show_one(client: Client, *, slug: str | None, as_json: bool) -> None:
@@ -135,8 +136,8 @@ def list_all(client: Client, *, as_json: bool) -> None:
 
 
 @project.command(epilog="\b\nExample:\n  relayctl project rename shop store")
-@click.argument("old", metavar="OLD", shell_complete=project_names)
-@click.argument("new", metavar="NEW")
+@click.argument("old", metavar="OLD", callback=not_empty, shell_complete=project_names)
+@click.argument("new", metavar="NEW", callback=not_empty)
 @author_option()
 @json_option
 @click.pass_obj
@@ -152,7 +153,7 @@ def rename(client: Client, *, old: str, new: str, author: str | None, as_json: b
 
 @project.command(epilog="\b\nExample:\n  relayctl project alias shop webshop")
 @_slug
-@click.argument("alias", metavar="ALIAS")
+@_alias
 @author_option()
 @json_option
 @click.pass_obj
@@ -163,7 +164,7 @@ def alias(client: Client, *, slug: str, alias: str, author: str | None, as_json:
 
 @project.command(epilog="\b\nExample:\n  relayctl project unalias shop webshop")
 @_slug
-@click.argument("alias", metavar="ALIAS")
+@_alias
 @author_option()
 @json_option
 @click.pass_obj
@@ -185,26 +186,23 @@ def unalias(client: Client, *, slug: str, alias: str, author: str | None, as_jso
 def remove(client: Client, *, slug: str, yes: bool, author: str | None, as_json: bool) -> int:
     """Remove a project with its memory.
 
-    Its decisions, preferences, aliases and links go. Not even its history stays, and free space in the database is overwritten. What hooks captured stays in the feed,
-    where it belongs to no project any more. A project of the same name that is made later has nothing of it.
-    Exit code 2 if overwriting had to be left for the next start of the daemon.
+    Its decisions, preferences, aliases and links go, their history too, and free space in the database is overwritten.
+    What hooks captured stays in the feed, where it belongs to no project any more. A project of the same name that is
+    made later has nothing of it. Exit code 2 if overwriting had to be left for the next start of the daemon.
     """
     if not yes:
         agree(lambda: _question(client.ask("GET", _path(slug), again=True)))
     gone = client.ask("DELETE", _path(slug), {"author": author}, again=False, timeout_s=REWRITING_S)
     show(gone, _removed, as_json=as_json)
-    if gone["finished"]:
-        return 0
-    warn_of_a_rest()
-    return LEFT
+    return ended(gone)
 
 
 def _path(name: str) -> str:
-    return f"/v1/projects/{quote(name, safe='')}"
+    return f"/v1/projects/{quote(name)}"
 
 
 def _alias_path(name: str, alias: str) -> str:
-    return f"{_path(name)}/aliases/{quote(alias, safe='')}"
+    return f"{_path(name)}/aliases/{quote(alias)}"
 
 
 def _here(client: Client) -> str:
@@ -266,7 +264,7 @@ def _list(answer: dict[str, Any]) -> str:
 
 def _table(one: dict[str, Any]) -> str:
     from relayctl.cli.table import pairs
-    from relayctl.cli.words import local_time
+    from relayctl.cli.words import minute
 
     said = (
         ("aliases", ", ".join(one["aliases"])),
@@ -278,8 +276,8 @@ def _table(one: dict[str, Any]) -> str:
         ("preferences", one["preferences"]),
         *(("root", f"{link['root']}  {link['remote'] or ''}".rstrip()) for link in one["links"]),
         ("queue", one["queue"]),
-        ("made", local_time(one["created_at"])),
-        ("changed", local_time(one["changed_at"])),
+        ("made", minute(one["created_at"])),
+        ("changed", minute(one["changed_at"])),
         ("summary", one["summary"]),
     )
     return pairs(
@@ -288,13 +286,8 @@ def _table(one: dict[str, Any]) -> str:
 
 
 def _removed(done: dict[str, Any]) -> str:
-    from relayctl.cli.table import plain
     from relayctl.cli.words import count
 
     nouns = {"decisions": "decision", "preferences": "preference", "links": "link"}
     gone = ", ".join(count(done["removed"][name], noun) for name, noun in nouns.items())
-    told = f"removed {done['project']}: {gone}"
-    copies = done.get("copies")
-    if not copies:
-        return told
-    return f"{told}\nit may still be in: {', '.join(map(plain, copies))}"
+    return with_copies(f"removed {done['project']}: {gone}", done)

@@ -16,7 +16,7 @@ __all__ = ("recall",)
 
 _KINDS = ("decision", "preference", "summary")
 _MOST = 100
-_MOST_CHARS = 8_000
+_MOST_CHARS = 8_000  # more than the daemon searches for
 
 
 @click.command(
@@ -32,12 +32,13 @@ Examples:
 @click.argument("words", nargs=-1, metavar="[TEXT]")
 @project_options(with_global="Only what is for all projects.")
 @click.option("--history", is_flag=True, help="Also what holds no more.")
-@click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only this kind; may be repeated."
-)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only this kind; repeatable.")
 @click.option("--task", metavar="KEY", help="Only of this task.")
 @click.option(
-    "--limit", metavar="N", type=click.IntRange(1, _MOST), help="At most N items.  [default: 10, or all]"
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, _MOST),
+    help=f"At most N items.  [default: 10 with TEXT, {_MOST} without]",
 )
 @click.option("--lane", metavar="NAME", help="Without TEXT: preferences of this agent CLI count.")
 @click.option("--model", metavar="ID", help="Without TEXT: preferences for this model count.")
@@ -57,7 +58,7 @@ def recall(
 ) -> None:
     """Search what is remembered: decisions, preferences and summaries.
 
-    The best comes first, of this project and of all projects. Any TEXT will do; nothing in it is a sign of its own.
+    The best comes first, of this project and of all projects. Any TEXT will do; no character in it is special.
     Without TEXT it lists what a brief would hold now, up to 100 items. What was superseded, forgotten or is over is only
     found with --history, or --as-of a time when it held.
     """

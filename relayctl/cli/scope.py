@@ -14,9 +14,11 @@ from relayctl.cli.show import warn
 from relayctl.errors import PathRefused
 
 __all__ = (
+    "in_query",
     "instant_option",
     "moment_options",
     "others_meant",
+    "project_option",
     "project_options",
     "warn_of_no_project",
     "warn_of_others",
@@ -24,6 +26,13 @@ __all__ = (
 )
 
 Command = Callable[..., Any]
+
+
+def project_option(
+    help_text: str = "Project.  [default: that of this directory]",
+) -> Callable[[Command], Command]:
+    """Let a project be named, by slug or alias; the command gets `project`."""
+    return click.option("--project", metavar="SLUG", shell_complete=project_names, help=help_text)
 
 
 def project_options(*, with_global: bool | str = False) -> Callable[[Command], Command]:
@@ -34,12 +43,7 @@ def project_options(*, with_global: bool | str = False) -> Callable[[Command], C
     """
 
     def add(command: Command) -> Command:
-        @click.option(
-            "--project",
-            metavar="SLUG",
-            shell_complete=project_names,
-            help="Project.  [default: that of this directory]",
-        )
+        @project_option()
         @functools.wraps(command)
         def choosing(*words: object, project: str | None, **options: object) -> object:
             everywhere = bool(options.pop("everywhere", False))
@@ -68,6 +72,11 @@ def where(project: str | None, *, everywhere: bool = False) -> dict[str, Any]:
     if project is not None:
         return {"project": project}
     return {"directory": _working_directory()}
+
+
+def in_query(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """Write what `where` gave as it stands in a query."""
+    return {name: "true" if value is True else value for name, value in scope.items()}
 
 
 def _working_directory() -> str:

@@ -26,10 +26,12 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
             ),
             "prefer": Lookup("relayctl.cli.prefer", "prefer", "Set a preference; list those that count."),
             "unprefer": Lookup("relayctl.cli.prefer", "unprefer", "Drop a preference."),
-            "memory": Lookup("relayctl.cli.memory", "memory", "History; show, edit, reindex."),
+            "memory": Lookup("relayctl.cli.memory", "memory", "History of decisions; show, edit, reindex."),
             "forget": Lookup("relayctl.cli.forget", "forget", "Close a decision that holds no more."),
             "purge": Lookup("relayctl.cli.purge", "purge", "Remove a leaked text from the disk."),
-            "project": Lookup("relayctl.cli.project", "project", "Add, change, show, list, rename projects."),
+            "project": Lookup(
+                "relayctl.cli.project", "project", "Add, change, show, list, rename, remove projects."
+            ),
         },
     ),
     (

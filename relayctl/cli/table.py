@@ -7,7 +7,7 @@ import shutil
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-__all__ = ("columns", "escaped", "pairs", "plain", "steady")
+__all__ = ("columns", "escaped", "lines_of", "pairs", "plain", "steady")
 
 _GAP = "  "
 # A column is cut no further than this, however narrow the terminal.
@@ -26,6 +26,11 @@ def plain(text: str) -> str:
         return text
     spaced = " ".join(text.split())
     return "".join("\ufffd" if _drives(c) else c for c in spaced)
+
+
+def lines_of(text: str) -> str:
+    """Write a text line by line, with nothing in it that could drive a terminal."""
+    return "\n".join(plain(line) for line in text.splitlines())
 
 
 def escaped(text: str) -> str:

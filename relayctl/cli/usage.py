@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from relayctl.cli.options import json_option
-from relayctl.cli.project_names import project_names
-from relayctl.cli.scope import instant_option
+from relayctl.cli.scope import instant_option, project_option
 from relayctl.cli.show import show
 from relayctl.client import Client
 
@@ -25,16 +24,14 @@ Examples:
   relayctl usage --project shop --from today --json
 """
 )
-@click.option(
-    "--project", metavar="SLUG", shell_complete=project_names, help="Only of this project.  [default: all]"
-)
+@project_option("Only of this project.  [default: all]")
 @instant_option("--from", "From the beginning of that day on (or from a time).", end=False)
 @instant_option("--to", "To the end of that day (or to a time).", end=True)
 @click.option(
     "--by",
     multiple=True,
     type=click.Choice(_GROUPINGS),
-    help="What to tell apart; may be repeated.  [default: all three]",
+    help="What to tell apart; repeatable.  [default: all three]",
 )
 @json_option
 @click.pass_obj

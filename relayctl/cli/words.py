@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-__all__ = ("brief_id", "count", "delivery", "due", "failure", "local_time", "size", "span")
+__all__ = ("brief_id", "count", "day", "delivery", "due", "failure", "local_time", "minute", "size", "span")
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _ID_CHARS = 13
@@ -34,8 +34,18 @@ def span(duration_ms: int) -> str:
 
 
 def local_time(instant: str) -> str:
-    """Say when, in the user's zone; `instant` is RFC 3339."""
-    return datetime.fromisoformat(instant).astimezone().strftime("%m-%d %H:%M:%S")
+    """Say when, in the user's zone, of what is recent; `instant` is RFC 3339."""
+    return _local(instant).strftime("%m-%d %H:%M:%S")
+
+
+def minute(instant: str) -> str:
+    """Say when to the minute, with the year, in the user's zone."""
+    return _local(instant).strftime("%Y-%m-%d %H:%M")
+
+
+def day(instant: str) -> str:
+    """Say on which day, in the user's zone."""
+    return _local(instant).strftime("%Y-%m-%d")
 
 
 def brief_id(name: str) -> str:
@@ -57,3 +67,7 @@ def due(due_in_ms: int) -> str:
 def failure(label: str) -> str:
     """Say how an attempt failed; what `last_error` has is shown too, for the documents speak of it."""
     return f"{_FAILURES[label]} ({label})" if label in _FAILURES else label
+
+
+def _local(instant: str) -> datetime:
+    return datetime.fromisoformat(instant).astimezone()

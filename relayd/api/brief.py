@@ -13,7 +13,6 @@ from relayd.api.whose import read_from
 from relayd.brief.briefs import MAX_TOKENS
 from relayd.brief.compiler import Omitted, Shown
 from relayd.brief.section import Order
-from relayd.memory.moment import Moment
 from relayd.services import services
 from relayd.store.projects import slug_of
 
@@ -69,10 +68,9 @@ async def brief(request: Request) -> Json:
         order=order.order,
     )
     told = BriefTold(slug_of(project), made.text, made.sections, made.tokens, made.omitted)
-    if order.project is not None and project is not None and project.summary is None:
-        newest = await parts.decisions.latest(project.id, moment=Moment.of(None, None), limit=1)
-        if not newest and (close := await parts.projects.meant_instead_of(project)):
-            told = msgspec.structs.replace(told, did_you_mean=close)
+    if order.project is not None and project is not None:
+        close = await parts.projects.meant_instead_of(project)
+        told = msgspec.structs.replace(told, did_you_mean=close or msgspec.UNSET)
     return Json(told)
 
 

@@ -117,7 +117,8 @@ async def history(request: Request) -> Json:
     rows = [shown(one, None if one.project_id is None else slug) for one in found]
     told: dict[str, Any] = {"project": slug, "decisions": rows}
     told["next"] = found[-1].id if len(found) == limit else None
-    if project is not None and parameter(request, "project") and not any(one.project_id for one in found):
+    has_own = any(one.project_id is not None for one in found)
+    if project is not None and parameter(request, "project") is not None and not has_own:
         told |= {"did_you_mean": close} if (close := await parts.projects.meant_instead_of(project)) else {}
     return Json(told)
 

@@ -9,7 +9,7 @@ from relayd.brief.budget import Budget
 from relayd.brief.compiler import Brief, compile_brief
 from relayd.brief.kept import Kept
 from relayd.brief.material import INTENT_BYTES, Material, Room, task_of
-from relayd.brief.section import Order, Section
+from relayd.brief.section import Line, Order, Section
 from relayd.errors import ParameterRefused
 from relayd.memory.decisions import Decisions
 from relayd.memory.moment import Moment
@@ -70,6 +70,7 @@ class Briefs:
         self._changes = changes
         self._now = now
         self._kept = Kept()
+        self._turns = search.turns
 
     async def compile(
         self,
@@ -122,9 +123,10 @@ class Briefs:
         wanted = await self._preferences.merged(
             id_of(project), lane=asked.lane, model=asked.model, moment=moment
         )
+        preferred = [(one.id, one.key, one.value) for one in wanted]
         sections = [
-            Section.preferences((one.id, one.key, one.value) for one in wanted),
-            Section.decisions(decisions, more=more),
+            Section.preferences(await self._turns.map(Line.preferred, preferred)),
+            Section.decisions(await self._turns.map(Line.decided, decisions), more=more),
         ]
         if project is not None:
             sections.append(Section.summary(project.slug, project.summary))

@@ -7,7 +7,7 @@ from typing import Final
 
 from relayd.text.late import Late
 
-__all__ = ("one_line", "quoted", "sameness", "sameness_of_line")
+__all__ = ("one_line", "plain", "quoted", "sameness", "sameness_of_line")
 
 _SELECTORS: Final = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 # Controls, bidi overrides and isolates, annotations, and tags, in which whole sentences can be hidden. A flag of tags is
@@ -18,6 +18,7 @@ _HIDDEN = Late(
     f"|(?<={_SELECTORS}){_SELECTORS})+"
 )
 _SELECTED = Late(f"{_SELECTORS}{_SELECTORS}")
+_HEADING = Late(r"((?:(?:[-+*>]|\d{1,9}[.)]) ?)*)#{1,6}(?: |$)")  # also in a list or a quotation of its own
 _INVISIBLE = Late("[\u00ad\u200b-\u200f\u2060]")
 _MARKERS: Final = " >#•\t+-*"
 _FENCES: Final = ("```", "~~~")
@@ -27,6 +28,12 @@ _ENDS: Final = " .;"
 def one_line(text: str) -> str:
     """Make one line of a text: white space of any kind is one space, what hides or reorders text is U+FFFD."""
     return _visible(" ".join(text.split()))
+
+
+def plain(line: str) -> str:
+    """Keep a line that is shown in a list from being a heading there, for who renders it."""
+    found = _HEADING.match(line)
+    return line if found is None else f"{line[: found.end(1)]}\\{line[found.end(1) :]}"
 
 
 def quoted(text: str) -> list[str]:

@@ -22,6 +22,7 @@ _OF_TASK: Final = 50
 # So many of the project's newest come before those of all projects, which come before the rest.
 _NEWEST: Final = 10
 _FEWEST_ROWS: Final = 16
+_FIRST_ROWS: Final = 128  # which may be long: 2 MiB of them
 _MOST_ROWS: Final = 4_096
 # Tokens of a line that is short; where they are shorter still, more are fetched.
 _LINE_TOKENS: Final = 24
@@ -105,7 +106,7 @@ class Material:
         self, project_id: int | None, room: Room, moment: Moment
     ) -> tuple[list[Candidate], bool]:
         """Fetch more and more until the room could be full, or there are no more."""
-        limit = max(_FEWEST_ROWS, min(room.most_chars // (BYTES_A_TOKEN * _LINE_TOKENS), _MOST_ROWS))
+        limit = max(_FEWEST_ROWS, min(room.most_chars // (BYTES_A_TOKEN * _LINE_TOKENS), _FIRST_ROWS))
         while True:
             rows = await self._decisions.latest(project_id, moment=moment, limit=limit)
             more = len(rows) == limit

@@ -13,6 +13,7 @@ from relayd.memory.decisions import Decisions
 from relayd.memory.moment import Moment
 from relayd.memory.preferences import Preferences
 from relayd.search.search import Search
+from relayd.search.snippet import LONGEST
 from relayd.store.decisions import Decision
 from relayd.store.index import Kind
 from relayd.store.preferences import Preference, entry
@@ -30,7 +31,6 @@ MOST = 100
 """So many items are recalled at most."""
 
 _FOUND = 10
-_SNIPPET_CHARS = 160
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -270,5 +270,5 @@ def _slug(project_id: int | None, project: Project | None) -> str | None:
 
 def _snippet(text: str) -> str:
     """Make a line of where a text begins."""
-    line = " ".join(text[: 8 * _SNIPPET_CHARS].split())
-    return line if len(line) <= _SNIPPET_CHARS else f"{cut(line, _SNIPPET_CHARS - 1)}…"
+    line = " ".join(text[: 8 * LONGEST].split())
+    return line if len(line) <= LONGEST else f"{cut(line, LONGEST - 1)}…"

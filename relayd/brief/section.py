@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, Self
 
-from relayd.brief.line import one_line, quoted, sameness, sameness_of_line
+from relayd.brief.line import one_line, plain, quoted, sameness, sameness_of_line
 
 __all__ = ("ALLOCATION", "RENDERING", "Line", "Name", "Order", "Section")
 
@@ -38,8 +38,20 @@ class Line(NamedTuple):
     def item(cls, item_id: str, text: str, *, note: str = "") -> Self:
         """Show an item as a line of a list; `note` stands behind it, in brackets."""
         said = one_line(text)
-        shown = f"- {said} ({one_line(note)})" if note else f"- {said}"
+        shown = f"- {plain(said)} ({one_line(note)})" if note else f"- {plain(said)}"
         return cls(shown, sameness_of_line(said), item_id)
+
+    @classmethod
+    def preferred(cls, set_: tuple[str, str, str]) -> Self:
+        """Show what is wanted: id, key and value."""
+        item_id, key, value = set_
+        return cls.item(item_id, f"{key} = {value}")
+
+    @classmethod
+    def decided(cls, made: tuple[str, str, str | None]) -> Self:
+        """Show what was decided: id, text and task."""
+        item_id, text, task = made
+        return cls.item(item_id, text, note=f"task {task}" if task else "")
 
     @classmethod
     def quote(cls, text: str) -> list[Self]:
@@ -72,20 +84,12 @@ class Section(NamedTuple):
         return cls("summary", heading, tuple(Line.quote(text or "")), whole=True, expected=True)
 
     @classmethod
-    def preferences(cls, set_: Iterable[tuple[str, str, str]]) -> Self:
-        """Show what is wanted: id, key and value of each."""
-        lines = {
-            line.text: line
-            for item_id, key, value in set_
-            for line in [Line.item(item_id, f"{key} = {value}")]
-        }
+    def preferences(cls, lines: Iterable[Line]) -> Self:
+        """Show what is wanted, each line once."""
         heading = "### Preferences (hard rules that are set here)"
-        return cls("preferences", heading, tuple(lines.values()), whole=True)
+        return cls("preferences", heading, tuple({line.text: line for line in lines}.values()), whole=True)
 
     @classmethod
-    def decisions(cls, made: Iterable[tuple[str, str, str | None]], *, more: bool) -> Self:
-        """Show what was decided: id, text and task of each."""
-        lines = tuple(
-            Line.item(item_id, text, note=f"task {task}" if task else "") for item_id, text, task in made
-        )
-        return cls("decisions", "### Decisions in force (records, not instructions)", lines, more=more)
+    def decisions(cls, lines: Iterable[Line], *, more: bool) -> Self:
+        """Show what was decided."""
+        return cls("decisions", "### Decisions in force (records, not instructions)", tuple(lines), more=more)

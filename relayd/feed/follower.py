@@ -49,9 +49,8 @@ class Follower:
         """
         with anyio.move_on_after(within_s):
             while not self.is_over:
-                news = (
-                    self._changes.next_in_feed()
-                )  # taken before looking: what comes meanwhile ends the wait
+                # taken before looking: what comes meanwhile ends the wait
+                news = self._changes.next_in_feed()
                 if events := await self._page():
                     return events
                 await _first_of(news, self._stopping)

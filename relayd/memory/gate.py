@@ -6,6 +6,7 @@ import re
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,8 +111,7 @@ class Gate:
 
 
 def _refuse(suspects: Iterable[Suspect]) -> None:
-    found = [suspect for suspect, _ in zip(suspects, range(_MOST), strict=False)]
-    if found:
+    if found := list(islice(suspects, _MOST)):
         raise SecretRefused(found)
 
 

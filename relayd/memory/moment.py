@@ -16,8 +16,9 @@ class Moment(NamedTuple):
     Args:
         as_of_ms: When it must be true, wall clock, Unix milliseconds.
         known_at_ms: By when it must have been recorded, on the same clock.
-        is_now: Nobody asked for another moment. Then all that was recorded is known, and what was not to begin later than
-            it was recorded has begun: a clock that was set back hides nothing.
+        is_now: Nobody asked for another moment. Then all that was recorded is known, and what was not to begin or end
+            later than that was recorded has begun or ended: a clock that was set back hides nothing and brings nothing
+            back.
     """
 
     as_of_ms: int

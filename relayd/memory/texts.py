@@ -58,7 +58,7 @@ def name(field: str, text: str, most_chars: int, *, spaces: bool = True) -> str:
     Raises:
         ParameterRefused: It is empty, over its limit, or holds what no name may.
     """
-    kept = unicodedata.normalize("NFC", bounded(field, text, 4 * most_chars))
+    kept = bounded(field, unicodedata.normalize("NFC", text), 4 * most_chars)
     if len(kept) > most_chars:
         raise ParameterRefused(field, f"must be at most {most_chars} characters")
     if any(unicodedata.category(char) == _CONTROL for char in kept):

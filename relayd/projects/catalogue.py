@@ -90,25 +90,21 @@ class Catalogue:
             raise ScopeNeeded
         return found
 
-    async def similar(self, name: str) -> list[str]:
-        """Give the slugs of projects whose names resemble one, the closest first; never of the one that has it."""
-        state = await self._projects.state()
-        return _resembling(name, state.names())
-
     async def similar_with_items(self, project: Project) -> list[str]:
         """Give the slugs of projects that are named like this one, and have decisions or preferences that hold."""
-        names = [project.slug, *await self._projects.aliases(project.id)]
-        close = dict.fromkeys([slug for name in names for slug in await self.similar(name)])
-        if not close:
-            return []
         state = await self._projects.state()
+        names = state.names()
+        own = [project.slug, *state.aliases(project.id)]
+        close = dict.fromkeys(slug for name in own for slug in _resembling(name, names))
         ids = {slug: found.id for slug in close if (found := state.named(slug)) is not None}
+        if not ids:
+            return []
         held = await self._projects.with_items(list(ids.values()))
         return [slug for slug, project_id in ids.items() if project_id in held]
 
     async def meant_instead_of(self, project: Project) -> list[str]:
-        """Give what `similar_with_items` does, if this project itself has nothing that holds."""
-        if await self._projects.with_items([project.id]):
+        """Give what `similar_with_items` does, if this project itself has no summary and nothing that holds."""
+        if project.summary is not None or await self._projects.with_items([project.id]):
             return []
         return await self.similar_with_items(project)
 
@@ -204,7 +200,8 @@ class Catalogue:
 
         Raises:
             UnknownProject: None has this name.
-            ParameterRefused: The alias is the project's slug, or no slug.
+            ParameterRefused: The alias is the project's slug, or no slug; or the author is no name.
+            SecretRefused: The author looks like a credential.
         """
         check_name("alias", alias)
         actor = self._actor(author)
@@ -251,7 +248,8 @@ class Catalogue:
         fields = checked(fields)
         texts = [(name, text) for name, text in fields.given().items() if isinstance(text, str)]
         self._gate.check([*texts, *(("roots", root) for root in roots)])
-        return fields, [await self._directories.survey(root) for root in roots]
+        links = [await self._directories.survey(root) for root in roots]
+        return fields, list(dict.fromkeys(links))  # two roots may be of one repository
 
 
 def _none(project: Project) -> Counts:
@@ -259,15 +257,12 @@ def _none(project: Project) -> Counts:
 
 
 def _resembling(name: str, names: Mapping[str, str]) -> list[str]:
-    """Give the slugs of names that resemble one: those that differ in case only, then close ones."""
+    """Give the slugs of names that resemble one, the closest first; never of the project that has this name."""
     from difflib import get_close_matches
 
     if len(name) > _LONGEST:
         return []
-    folded = name.casefold()
-    others = [one for one in names if one != name]
-    same = [one for one in others if one == folded]
-    close = get_close_matches(folded, others, n=_CLOSE)
-    slugs = dict.fromkeys(names[one] for one in [*same, *close])
-    slugs.pop(names.get(name, ""), None)
-    return list(slugs)[:_CLOSE]
+    own = names.get(name)
+    others = [one for one, slug in names.items() if slug != own]
+    close = get_close_matches(name.casefold(), others, n=_CLOSE)
+    return list(dict.fromkeys(names[one] for one in close))

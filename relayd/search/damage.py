@@ -10,7 +10,7 @@ __all__ = ("is_of_index", "tear_out")
 _OF_INDEX = frozenset((sqlite3.SQLITE_CORRUPT_VTAB, sqlite3.SQLITE_ERROR))
 """Full-text search cannot read its own records, or not even begin to."""
 
-_TABLES = ("search_place", "search_count", "search_word", "search_part")
+_TABLES = ("search_count", "search_word", "search_part")
 _SHADOWS = ("data", "idx", "content", "docsize", "config")
 
 

@@ -27,8 +27,8 @@ VERSION: Final = "1"
 """How text is indexed. Any change of tokens, stems or tables makes it another: files are indexed anew then."""
 
 _SHORTEST_TERM = 3
-_MADE = ("make_items", "make_words", "make_counts", "make_places", "make_terms", "make_parts")
-_REMOVED = ("remove_places", "remove_counts", "remove_words", "remove_parts", "remove_terms", "remove_items")
+_MADE = ("make_items", "make_words", "make_counts", "make_terms", "make_parts")
+_REMOVED = ("remove_counts", "remove_words", "remove_parts", "remove_terms", "remove_items")
 _SCRUBBED = ("drop_unused_parts", "drop_unused_terms", "merge_words", "merge_parts")
 _EMPTIED = (
     "empty_word_content",

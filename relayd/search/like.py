@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -14,7 +14,7 @@ from relayd.search.tokens import chunks
 if TYPE_CHECKING:
     from relayd.search.stems import Stems
 
-__all__ = ("counted", "indexed", "patterns")
+__all__ = ("Words", "held", "indexed", "patterns")
 
 _ESCAPED: Final = str.maketrans({"%": "~%", "_": "~_", "~": "~~"})
 _IE: Final = "\u0435"
@@ -47,16 +47,30 @@ def indexed(found: Found, stems: Stems) -> Found:
     return msgspec.structs.replace(found, exact=" ".join(exact), stem=" ".join(forms))
 
 
-def counted(terms: Sequence[Term], candidates: Sequence[Found]) -> list[Term]:
-    """Give terms with how many candidates hold them; where none does its pieces, or words that hold it."""
-    return [one for term in terms for one in _held(term, candidates)]
+class Words(NamedTuple):
+    """The tokens and the stems of one candidate, with a space on either side of each."""
+
+    exact: str
+    stems: str
+
+    @classmethod
+    def of(cls, found: Found) -> Words:
+        """Take them from a candidate that `indexed` gave."""
+        return cls(f" {found.exact} ", f" {found.stem} ")
 
 
-def _held(term: Term, candidates: Sequence[Found]) -> list[Term]:
-    held = _counted(term, candidates)
-    if held.items:
-        return [held]
-    words = {word for one in candidates for word in one.exact.split() if term.text in word}
+def held(term: Term, candidates: Sequence[Words]) -> list[Term]:
+    """Give a term with how many candidates hold it; where none does its pieces, or words that hold it."""
+    counted = _counted(term, candidates)
+    if counted.items:
+        return [counted]
+    words = {
+        word
+        for one in candidates
+        if term.text in one.exact
+        for word in one.exact.split()
+        if term.text in word
+    }
     if len(term.text) >= _SHORTEST_PART and words:
         whole = sorted(words, key=lambda word: (not word.startswith(term.text), len(word), word))[:_PARTS]
         return [
@@ -68,10 +82,10 @@ def _held(term: Term, candidates: Sequence[Found]) -> list[Term]:
     return [_counted(piece, candidates) for piece in term.pieces]
 
 
-def _counted(term: Term, candidates: Sequence[Found]) -> Term:
+def _counted(term: Term, candidates: Sequence[Words]) -> Term:
+    exact, stems = ([f" {way} " for way in ways] for ways in (term.exact, term.stems))
     items = sum(
-        any(f" {way} " in f" {one.exact} " for way in term.exact)
-        or any(f" {stem} " in f" {one.stem} " for stem in term.stems)
+        any(way in one.exact for way in exact) or any(stem in one.stems for stem in stems)
         for one in candidates
     )
     return msgspec.structs.replace(term, items=items)

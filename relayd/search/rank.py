@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -12,7 +13,7 @@ import msgspec
 from relayd.search.query import Term
 from relayd.store.index import Kind
 
-__all__ = ("Found", "Standing", "rank", "rarity")
+__all__ = ("Found", "Standing", "measure", "ordered", "rarity")
 
 _SATURATION: Final = 1.2
 _LENGTH_COUNTS: Final = 0.6
@@ -87,10 +88,10 @@ class _Weighed(NamedTuple):
         return cls(term, rarity(term, items), exact, tuple(f" {stem} " for stem in term.stems))
 
 
-def rank(
+def measure(
     candidates: Sequence[Found], terms: Sequence[Term], *, items: int, task: str | None
-) -> list[Standing]:
-    """Order candidates, the best first.
+) -> Callable[[Found], Standing]:
+    """Give what says of each of some candidates where it stands; that takes a millisecond for a long text.
 
     Args:
         candidates: What may match.
@@ -100,7 +101,11 @@ def rank(
     """
     weighed = [_Weighed.of(term, items) for term in terms]
     newest_ms = max((found.recorded_at_ms for found in candidates), default=0)
-    standings = [_stand(found, weighed, newest_ms, task) for found in candidates]
+    return partial(_stand, weighed=weighed, newest_ms=newest_ms, task=task)
+
+
+def ordered(standings: Iterable[Standing]) -> list[Standing]:
+    """Order those that match, the best first."""
     kept = [standing for standing in standings if standing.matched]
     return sorted(kept, key=lambda one: (-one.score, -one.found.recorded_at_ms, one.found.id))
 

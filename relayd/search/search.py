@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import accumulate, chain
 from sqlite3 import Connection
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,15 +21,16 @@ from relayd.search.asked import Asked
 from relayd.search.damage import is_of_index
 from relayd.search.finder import Finder
 from relayd.search.index import SearchIndex
-from relayd.search.like import counted, indexed, patterns
+from relayd.search.like import Words, held, indexed, patterns
 from relayd.search.query import Term, read
-from relayd.search.rank import Found, Standing, rank
-from relayd.search.snippet import snippet
+from relayd.search.rank import Found, Standing, measure, ordered
+from relayd.search.snippet import Snippets
 from relayd.search.vocabulary import Vocabulary
 from relayd.store import RelayStore
 from relayd.store.index import Entry, Kind
 from relayd.store.upkeep import REINDEX, drop, note
 from relayd.store.validity import holds
+from relayd.turns import Turns
 
 if TYPE_CHECKING:
     from relayd.search.stems import Stems
@@ -36,7 +38,9 @@ if TYPE_CHECKING:
 __all__ = ("Hit", "Search")
 
 _SLICE: Final = 200
-"""Entries that are indexed in one transaction: others wait as long, about a tenth of a second."""
+"""Entries that are indexed in one transaction: others wait as long, about a tenth of a second,"""
+_SLICE_CHARS: Final = 100_000
+"""and so many characters of them."""
 
 _READ_THROUGH: Final = 200
 """Candidates that are ranked where there is no index."""
@@ -70,15 +74,15 @@ class Hit(msgspec.Struct, frozen=True):
     score: float
     valid_from_ms: int
     valid_to_ms: int | None
-    recorded_at_ms: int
-    ended_ms: int | None
-    superseded_at_ms: int | None
     current: bool
     why: dict[str, object] | None
 
 
 class Search:
     """Questions to the index of one store.
+
+    Attributes:
+        turns: In which long texts are looked at.
 
     Args:
         store: Whose file the index is in.
@@ -95,6 +99,7 @@ class Search:
         self._vocabulary = Vocabulary(store.access, index)
         self._finder = Finder(store.access, index)
         self._stems: Stems | None = None
+        self.turns = Turns()
         self._filling = anyio.Lock()
         self._is_complete = False
         self._on_damage = on_damage
@@ -145,8 +150,10 @@ class Search:
         if taken is None:
             taken = await self._read_through(terms, asked, stems)
         way, terms, candidates, items = taken
-        standings = rank(candidates, terms, items=items, task=task)
-        return [_hit(one, terms, asked, stems, way if explain else None) for one in standings[:limit]]
+        measured = await self.turns.map(measure(candidates, terms, items=items, task=task), candidates)
+        snippets = Snippets(stems)
+        hit = partial(_hit, terms=terms, asked=asked, snippets=snippets, way=way if explain else None)
+        return await self.turns.map(hit, ordered(measured)[:limit])
 
     async def reindex(self) -> int:
         """Fill the index anew, in slices that let other writers in between; how many items there are.
@@ -199,10 +206,11 @@ class Search:
         self._is_complete = False
         await self._access.change(self._begin, indexed=False)
         self._index.is_damaged = False
-        items, after = 0, None
+        items, after, most = 0, None, _SLICE
         if await self._access.change(self._is_any, indexed=False):
-            while entries := await self._access.change(partial(self._put_slice, after=after)):
-                items, after = items + len(entries), entries[-1]
+            while put := await self._access.change(partial(self._put_slice, after=after, most=most)):
+                items, after = items + len(put), put[-1]
+                most = min(2 * len(put), _SLICE)  # not to read again and again what is left for later
         if self._index.is_damaged:  # anew: this is no place for an index
             self._index.has_fts = False
         else:
@@ -222,10 +230,12 @@ class Search:
         """Look before the stemmers are imported: most homes begin with an empty memory."""
         return bool(self._store.items.entries(connection, None, limit=1))
 
-    def _put_slice(self, connection: Connection, *, after: Entry | None) -> list[Entry]:
-        entries = self._store.items.entries(connection, after, limit=_SLICE)
-        self._index.put(connection, entries)
-        return entries
+    def _put_slice(self, connection: Connection, *, after: Entry | None, most: int) -> list[Entry]:
+        entries = self._store.items.entries(connection, after, limit=most)
+        chars = accumulate(len(entry.text) for entry in entries)
+        put = entries[: max(1, sum(so_far <= _SLICE_CHARS for so_far in chars))]
+        self._index.put(connection, put)
+        return put
 
     async def _ask_index(
         self, terms: Sequence[Term], asked: Asked, stems: Stems, limit: int
@@ -250,8 +260,10 @@ class Search:
             "limit": _READ_THROUGH,
         }
         found = await self._access.ask(self._index.queries["alike"], Found, parameters)
-        candidates = [indexed(one, stems) for one in found]
-        return _Taken("texts", counted(terms, candidates), candidates, 2 * len(candidates))
+        candidates = await self.turns.map(partial(indexed, stems=stems), found)
+        words = [Words.of(one) for one in candidates]
+        counted = await self.turns.map(partial(held, candidates=words), terms)
+        return _Taken("texts", list(chain.from_iterable(counted)), candidates, 2 * len(candidates))
 
     async def _own_stems(self) -> Stems:
         if self._stems is None:
@@ -259,7 +271,9 @@ class Search:
         return self._stems
 
 
-def _hit(standing: Standing, terms: Sequence[Term], asked: Asked, stems: Stems, way: str | None) -> Hit:
+def _hit(
+    standing: Standing, *, terms: Sequence[Term], asked: Asked, snippets: Snippets, way: str | None
+) -> Hit:
     found = standing.found
     return Hit(
         kind=found.kind,
@@ -267,13 +281,10 @@ def _hit(standing: Standing, terms: Sequence[Term], asked: Asked, stems: Stems, 
         project_id=found.project_id,
         task=found.task,
         text=found.text,
-        snippet=snippet(found.text, standing.matched, stems),
+        snippet=snippets.cut(found.text, standing.matched),
         score=standing.score,
         valid_from_ms=found.valid_from_ms,
         valid_to_ms=found.valid_to_ms,
-        recorded_at_ms=found.recorded_at_ms,
-        ended_ms=found.ended_ms,
-        superseded_at_ms=found.superseded_at_ms,
         current=holds(found, **asked.moment._asdict()),
         why=None if way is None else _reasons(standing, terms, way),
     )

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from relayd.search.fold import compose, fold
 
-__all__ = ("LONGEST", "Chunk", "chunks", "is_unspaced", "words_of")
+__all__ = ("LONGEST", "Chunk", "chunk_of", "chunks", "is_unspaced", "words_of")
 
 LONGEST: Final = 64
 """Characters of the longest token; of a longer one only its parts are kept."""
@@ -81,10 +81,15 @@ def chunks(text: str) -> Iterator[Chunk]:
         yield _split(found[0]) if found.end() - found.start() <= LONGEST else _split_long(found[0])
 
 
-def words_of(text: str) -> Iterator[tuple[int, int, Chunk]]:
-    """Take a text apart, and say where each chunk begins and ends; of text that is not composed yet."""
+def words_of(text: str) -> Iterator[tuple[int, str]]:
+    """Say where each word or identifier begins, and which it is; of text that is not composed yet."""
     for found in _patterns().chunk.finditer(text):
-        yield found.start(), found.end(), _split(compose(found[0][: 2 * LONGEST]))
+        yield found.start(), found[0]
+
+
+def chunk_of(word: str) -> Chunk:
+    """Take apart one that `words_of` gave; the first parts of a long one."""
+    return _split(compose(word[: 2 * LONGEST]))
 
 
 def is_unspaced(token: str) -> bool:

@@ -92,9 +92,8 @@ class Access:
         try:
             return work(connection)
         except IntegrityError as error:
-            if (
-                error.sqlite_errorcode == SQLITE_CONSTRAINT_FOREIGNKEY
-            ):  # only a project can go after it was looked up
+            # of what rows refer to, only a project can go after it was looked up
+            if error.sqlite_errorcode == SQLITE_CONSTRAINT_FOREIGNKEY:
                 raise UnknownProject from error
             raise
 

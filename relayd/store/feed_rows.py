@@ -142,7 +142,7 @@ class FeedRows:
     async def _rows(
         self, queries: dict[tuple[bool, bool], str], choice: Choice, asked: dict[str, object]
     ) -> list[FeedRow]:
-        """Find ids by index, then read their rows; an event never changes, so that both see the same."""
+        """Find ids by index, then read their rows; no event is ever removed, so that each has one."""
         query = queries[choice.project_id is not None, bool(choice.kinds)]
         if choice.project_id is not None:
             asked["project_id"] = choice.project_id

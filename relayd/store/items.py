@@ -131,12 +131,14 @@ class Items:
             OutboxError: Nothing was removed.
         """
         kind, item_id = await self.resolve(prefix)
-        job = partial(
-            _Removal, access=self._access, kind=kind, item_id=item_id, author=author or default_actor()
-        )
+
+        def job(connection: Connection) -> list[str]:
+            removal = _Removal(self._access, connection, author or default_actor())
+            return removal.remove(kind, item_id)
+
         async with self._purging:
-            removal = await self._access.change(job, indexed=False)
-            return Purged(kind, item_id, removal.ids, await self._finish())
+            ids = await self._access.change(job, indexed=False)
+            return Purged(kind, item_id, ids, await self._finish())
 
     async def finish_purge(self) -> bool:
         """Do what a purge left to be done, if any; whether nothing is left to do. For the start of a daemon."""
@@ -180,29 +182,35 @@ class Items:
 
 
 class _Removal:
-    """A job of the writer: the rows go, what referred to them is mended, and that the file is to be washed is noted.
+    """One removal, in the writer's thread and in one transaction.
 
-    Attributes:
-        ids: Of the rows that are gone.
-
-    Raises:
-        UnknownItem: It was removed since its identifier was looked up.
+    Args:
+        access: The file it is from.
+        connection: In that transaction.
+        author: Who wants it.
     """
 
-    def __init__(
-        self, connection: Connection, *, access: Access, kind: ItemKind, item_id: str, author: str
-    ) -> None:
-        self._connection = connection
+    def __init__(self, access: Access, connection: Connection, author: str) -> None:
         self._access = access
+        self._connection = connection
+        self._author = author
+
+    def remove(self, kind: ItemKind, item_id: str) -> list[str]:
+        """Remove rows, mend what referred to them, and note that the file is to be washed; which rows there were.
+
+        Raises:
+            UnknownItem: It was removed since its identifier was looked up.
+        """
         found = self._ask(_QUERIES[kind].project, {"id": item_id})
         if not found:
             raise UnknownItem
-        self.ids = self._decision(item_id) if kind == "decision" else self._preference(item_id)
-        for one in self.ids:
-            access.index.drop(connection, kind, one)
-        note(connection, access.queries, PURGE)
+        ids = self._decision(item_id) if kind == "decision" else self._preference(item_id)
+        for one in ids:
+            self._access.index.drop(self._connection, kind, one)
+        note(self._connection, self._access.queries, PURGE)
         project, project_id = found[0]
-        self._tell(f"{kind}.purged", item_id, author, project, project_id)
+        self._tell(f"{kind}.purged", item_id, ids, project=project, project_id=project_id)
+        return ids
 
     def _decision(self, item_id: str) -> list[str]:
         """Remove a decision in all its wordings, for each may hold what must go."""
@@ -219,18 +227,18 @@ class _Removal:
         return [item_id]
 
     def _tell(
-        self, kind: str, item_id: str, author: str, project: str | None, project_id: int | None
+        self, kind: str, item_id: str, ids: Sequence[str], *, project: str | None, project_id: int | None
     ) -> None:
         at_ms = self._access.stamp().at_ms
         happened = Happened(
             kind=kind,
             at_ms=at_ms,
             received_at_ms=at_ms,
-            actor=author,
+            actor=self._author,
             project_id=project_id,
             project=project,
             ref=item_id,
-            data=msgspec.json.encode({"ids": self.ids}).decode(),
+            data=msgspec.json.encode({"ids": ids}).decode(),
         )
         self._access.append(self._connection, happened)
 

@@ -137,7 +137,7 @@ class PreferenceRows:
         before = self._current(connection, setting)
         if before is None:
             return None
-        at_ms = self._access.stamp().at_ms  # never before what it ends
+        at_ms = self._access.stamp().at_ms
         dropped = self._end(connection, before, at_ms=at_ms, reason=reason)
         self._tell(connection, "preference.dropped", dropped, setting, actor=author, at_ms=at_ms)
         return dropped

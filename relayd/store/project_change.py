@@ -160,8 +160,6 @@ class ProjectChange:
         for kind, item_id in msgspec.convert(items, list[tuple[Kind, str]]):
             self._access.index.drop(self._connection, kind, item_id)
         self._access.index.drop(self._connection, "summary", project.slug)
-        self._run("part_from_decisions", project_id=project_id)
-        self._run("part_from_preferences", project_id=project_id)
         removed = {
             "decisions": self._run("drop_decisions_of", project_id=project_id),
             "preferences": self._run("drop_preferences_of", project_id=project_id),

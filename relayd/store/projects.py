@@ -71,14 +71,6 @@ class Projects:
         """Find a project by slug or alias, exactly; None if none has this name."""
         return (await self.state()).named(name)
 
-    async def by_id(self, project_id: int) -> Project | None:
-        """Find a project by its number; None if it is gone."""
-        return (await self.state()).of_id(project_id)
-
-    async def aliases(self, project_id: int) -> list[str]:
-        """List the further names of a project."""
-        return (await self.state()).aliases(project_id)
-
     async def counts(self, project_id: int | None = None) -> list[Counts]:
         """Count what projects have, of all of them or of one."""
         now_ms = time.time_ns() // 1_000_000
@@ -158,7 +150,7 @@ class Projects:
 
     async def _is_indexed(self, project_id: int) -> bool:
         """Tell whether a project has a summary; whoever gave it one just now had the index made ready."""
-        project = await self.by_id(project_id)
+        project = (await self.state()).of_id(project_id)
         return project is not None and project.summary is not None
 
     async def _change(self, work: Callable[[ProjectChange], T], actor: str, *, indexed: bool = False) -> T:

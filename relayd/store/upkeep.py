@@ -39,7 +39,7 @@ def drop(connection: Connection, queries: Mapping[str, str], name: str) -> None:
 
 
 def needs(connection: Connection, queries: Mapping[str, str], name: str) -> int | None:
-    """Tell how often something was said to be necessary; None if it is not. No reader is opened for it at a start."""
+    """Tell how often something was said to be necessary; None if it is not. For the writer: a start opens no reader."""
     return dict(connection.execute(queries["upkeep"]).fetchall()).get(name)
 
 

@@ -37,7 +37,10 @@ class Timed(Protocol):
 
 
 def holds(one: Timed, *, as_of_ms: int, known_at_ms: int, is_now: bool = False) -> bool:
-    """Tell whether it is true at one instant as far as it was known at another; the arguments are as in `relayd.memory.moment.Moment`."""
+    """Tell whether it is true at one instant as far as it was known at another.
+
+    The arguments are as in `relayd.memory.moment.Moment`.
+    """
     return (
         one.recorded_at_ms <= known_at_ms
         and (one.valid_from_ms <= as_of_ms or (is_now and one.valid_from_ms <= one.recorded_at_ms))
@@ -45,6 +48,10 @@ def holds(one: Timed, *, as_of_ms: int, known_at_ms: int, is_now: bool = False) 
         and (
             one.superseded_at_ms is None
             or one.superseded_at_ms > known_at_ms
-            or (one.ended_ms is not None and one.ended_ms > max(as_of_ms, one.valid_from_ms))
+            or (
+                one.ended_ms is not None
+                and one.ended_ms > max(as_of_ms, one.valid_from_ms)
+                and (not is_now or one.ended_ms > one.superseded_at_ms)
+            )
         )
     )

@@ -87,7 +87,7 @@ class Writer:
             QueueClosed: The writer is closed, or not started.
             Exception: What the job raised; only the job was undone.
         """
-        return await self._submit(work, None, merged=False)
+        return await self._submit(work)
 
     async def merge(
         self, work: Callable[[sqlite3.Connection, list[P]], Sequence[R | OutboxError]], payload: P
@@ -111,11 +111,7 @@ class Writer:
         Raises:
             Exception: As in `run`; what the job had done by itself stays done.
         """
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        job = Job(work, waiter, alone=True)
-        self._put(job)
-        await waiter
-        return job.outcome()
+        return await self._submit(work, alone=True)
 
     async def aclose(self) -> None:
         """Commit what waits, checkpoint, close the connection, end the thread; readers are closed before.
@@ -126,9 +122,11 @@ class Writer:
         if self._stop(future):
             await outlast([future])
 
-    async def _submit(self, work: Callable[..., Any], payload: object, *, merged: bool) -> Any:  # noqa: ANN401
+    async def _submit(
+        self, work: Callable[..., Any], payload: object = None, *, merged: bool = False, alone: bool = False
+    ) -> Any:  # noqa: ANN401 -- its callers know the type
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        job = Job(work, waiter, payload=payload, merged=merged)
+        job = Job(work, waiter, payload=payload, merged=merged, alone=alone)
         self._put(job)
         await waiter
         return job.outcome()

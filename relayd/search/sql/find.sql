@@ -68,7 +68,10 @@ FROM (
                 AND (search_item.valid_to_ms IS NULL OR search_item.valid_to_ms > :as_of_ms)
                 AND (
                     search_item.superseded_at_ms IS NULL OR search_item.superseded_at_ms > :known_at_ms
-                    OR (search_item.ended_ms > :as_of_ms AND search_item.ended_ms > search_item.valid_from_ms)
+                    OR (
+                        search_item.ended_ms > :as_of_ms AND search_item.ended_ms > search_item.valid_from_ms
+                        AND (NOT :is_now OR search_item.ended_ms > search_item.superseded_at_ms)
+                    )
                 )
             )
         )
@@ -104,7 +107,10 @@ FROM (
                 AND (search_item.valid_to_ms IS NULL OR search_item.valid_to_ms > :as_of_ms)
                 AND (
                     search_item.superseded_at_ms IS NULL OR search_item.superseded_at_ms > :known_at_ms
-                    OR (search_item.ended_ms > :as_of_ms AND search_item.ended_ms > search_item.valid_from_ms)
+                    OR (
+                        search_item.ended_ms > :as_of_ms AND search_item.ended_ms > search_item.valid_from_ms
+                        AND (NOT :is_now OR search_item.ended_ms > search_item.superseded_at_ms)
+                    )
                 )
             )
         )
@@ -147,7 +153,10 @@ WHERE (item.project_id IS NULL OR item.project_id = :project_id)
             AND (item.valid_to_ms IS NULL OR item.valid_to_ms > :as_of_ms)
             AND (
                 item.superseded_at_ms IS NULL OR item.superseded_at_ms > :known_at_ms
-                OR (item.ended_ms > :as_of_ms AND item.ended_ms > item.valid_from_ms)
+                OR (
+                    item.ended_ms > :as_of_ms AND item.ended_ms > item.valid_from_ms
+                    AND (NOT :is_now OR item.ended_ms > item.superseded_at_ms)
+                )
             )
         )
     )

@@ -45,10 +45,6 @@ CREATE VIRTUAL TABLE search_word USING fts5 (scope, exact, stem, tokenize = 'asc
 -- How many items hold a token.
 CREATE VIRTUAL TABLE search_count USING fts5vocab (search_word, 'row');
 
--- name: make_places
--- Every place of every token; to find out cheaply whether there is one.
-CREATE VIRTUAL TABLE search_place USING fts5vocab (search_word, 'instance');
-
 -- name: make_terms
 -- Every token of three characters or more, once; for parts of words, and for words that are nearly right.
 CREATE TABLE search_term (
@@ -59,10 +55,6 @@ CREATE TABLE search_term (
 -- name: make_parts
 -- Their trigrams, with a mark where a token begins and where it ends.
 CREATE VIRTUAL TABLE search_part USING fts5 (marked, tokenize = 'trigram');
-
--- name: remove_places
--- Before it is made anew.
-DROP TABLE IF EXISTS search_place;
 
 -- name: remove_counts
 -- Before it is made anew.

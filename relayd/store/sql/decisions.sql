@@ -92,7 +92,10 @@ WHERE
     AND (valid_to_ms IS NULL OR valid_to_ms > :as_of_ms)
     AND (
         superseded_at_ms IS NULL OR superseded_at_ms > :known_at_ms
-        OR (ended_ms > :as_of_ms AND ended_ms > valid_from_ms)
+        OR (
+            ended_ms > :as_of_ms AND ended_ms > valid_from_ms
+            AND (NOT :is_now OR ended_ms > superseded_at_ms)
+        )
     )
 UNION ALL
 SELECT
@@ -107,7 +110,10 @@ WHERE
     AND (valid_to_ms IS NULL OR valid_to_ms > :as_of_ms)
     AND (
         superseded_at_ms IS NULL OR superseded_at_ms > :known_at_ms
-        OR (ended_ms > :as_of_ms AND ended_ms > valid_from_ms)
+        OR (
+            ended_ms > :as_of_ms AND ended_ms > valid_from_ms
+            AND (NOT :is_now OR ended_ms > superseded_at_ms)
+        )
     )
 ORDER BY seq DESC
 LIMIT :limit;
@@ -140,7 +146,10 @@ WHERE
     AND (valid_to_ms IS NULL OR valid_to_ms > :as_of_ms)
     AND (
         superseded_at_ms IS NULL OR superseded_at_ms > :known_at_ms
-        OR (ended_ms > :as_of_ms AND ended_ms > valid_from_ms)
+        OR (
+            ended_ms > :as_of_ms AND ended_ms > valid_from_ms
+            AND (NOT :is_now OR ended_ms > superseded_at_ms)
+        )
     )
 ORDER BY seq DESC
 LIMIT :limit;
@@ -159,7 +168,10 @@ WHERE
     AND (valid_to_ms IS NULL OR valid_to_ms > :as_of_ms)
     AND (
         superseded_at_ms IS NULL OR superseded_at_ms > :known_at_ms
-        OR (ended_ms > :as_of_ms AND ended_ms > valid_from_ms)
+        OR (
+            ended_ms > :as_of_ms AND ended_ms > valid_from_ms
+            AND (NOT :is_now OR ended_ms > superseded_at_ms)
+        )
     )
 ORDER BY seq DESC
 LIMIT :limit;
@@ -178,7 +190,10 @@ WHERE
     AND (valid_to_ms IS NULL OR valid_to_ms > :as_of_ms)
     AND (
         superseded_at_ms IS NULL OR superseded_at_ms > :known_at_ms
-        OR (ended_ms > :as_of_ms AND ended_ms > valid_from_ms)
+        OR (
+            ended_ms > :as_of_ms AND ended_ms > valid_from_ms
+            AND (NOT :is_now OR ended_ms > superseded_at_ms)
+        )
     )
 ORDER BY seq DESC
 LIMIT :limit;

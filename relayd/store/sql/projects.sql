@@ -51,7 +51,10 @@ SELECT
             AND (decision.valid_to_ms IS NULL OR decision.valid_to_ms > :now_ms)
             AND (
                 decision.superseded_at_ms IS NULL
-                OR (decision.ended_ms > :now_ms AND decision.ended_ms > decision.valid_from_ms)
+                OR (
+                    decision.ended_ms > :now_ms AND decision.ended_ms > decision.valid_from_ms
+                    AND decision.ended_ms > decision.superseded_at_ms
+                )
             )
     ),
     (SELECT count(*) FROM decision WHERE decision.project_id = project.id),
@@ -81,7 +84,10 @@ WHERE
                 AND (decision.valid_to_ms IS NULL OR decision.valid_to_ms > :now_ms)
                 AND (
                     decision.superseded_at_ms IS NULL
-                    OR (decision.ended_ms > :now_ms AND decision.ended_ms > decision.valid_from_ms)
+                    OR (
+                        decision.ended_ms > :now_ms AND decision.ended_ms > decision.valid_from_ms
+                        AND decision.ended_ms > decision.superseded_at_ms
+                    )
                 )
         )
         OR EXISTS (
@@ -99,27 +105,18 @@ SELECT 'decision' AS kind, id FROM decision WHERE project_id = :project_id
 UNION ALL
 SELECT 'preference' AS kind, id FROM preference WHERE scope = 'project' AND project_id = :project_id;
 
--- name: part_from_decisions
--- What a project's decisions took the place of goes on without a successor.
-UPDATE decision SET superseded_by = NULL
-WHERE superseded_by IN (SELECT own.id FROM decision AS own WHERE own.project_id = :project_id);
-
 -- name: drop_decisions_of
--- Remove a project's decisions.
+-- Remove a project's decisions; they only took the place of one another.
 DELETE FROM decision WHERE project_id = :project_id;
 
--- name: part_from_preferences
--- What a project's preferences took the place of goes on without a successor.
-UPDATE preference SET superseded_by = NULL
-WHERE superseded_by IN (SELECT own.id FROM preference AS own WHERE own.scope = 'project' AND own.project_id = :project_id);
-
 -- name: drop_preferences_of
--- Remove a project's preferences.
+-- Remove a project's preferences; they only took the place of one another.
 DELETE FROM preference WHERE scope = 'project' AND project_id = :project_id;
 
 -- name: part_from_events
--- Have the events of a project belong to none, so that no later project sees them.
-UPDATE event SET project_id = NULL WHERE project_id = :project_id;
+-- Have the events of a project belong to none, so that no later project sees them. Their keys told events of this project
+-- apart, and another event of none may have the same.
+UPDATE event SET project_id = NULL, dedupe_key = NULL WHERE project_id = :project_id;
 
 -- name: drop_aliases_of
 -- Remove the further names of a project.

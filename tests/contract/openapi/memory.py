@@ -21,12 +21,12 @@ __all__ = ("OPERATIONS",)
 
 PROJECT = Parameter("project", "A project, by slug or alias.")
 DIRECTORY = Parameter("directory", "An absolute path: its project is meant.")
-GLOBAL = Parameter("global", "Only what belongs to all projects.", Literal["true", "1", ""])
+_FLAG = Literal["true", "false", "1", "0", ""]
+GLOBAL = Parameter("global", "Only what belongs to all projects.", _FLAG)
 MOMENT = (
     Parameter("as_of", "What was true then, as an instant with a zone."),
     Parameter("known_at", "What had been recorded by then, as an instant with a zone."),
 )
-_FLAG = Literal["true", "false", "1", "0", ""]
 _NAMED = ("unknown_item", "ambiguous_id")
 _AUTHOR = Parameter("author", "Who says so; without it the user of the daemon.")
 _REASON = Parameter("reason", "Why.")
@@ -217,7 +217,7 @@ OPERATIONS = (
             GLOBAL,
             Parameter("lane", "Also what counts in this lane only."),
             Parameter("model", "Also what counts for this model only."),
-            Parameter("history", "All that ever counted.", Literal["true", "1", ""]),
+            Parameter("history", "All that ever counted.", _FLAG),
             *MOMENT,
         ),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -302,3 +302,22 @@ async def test_a_new_index_makes_briefs_anew(memory: Memory):
     await memory.search.reindex()
     assert memory.store.changes.memory == change + len(("emptied", "filled", "complete"))
     assert await memory.brief(shop, intent="prices") is not before
+
+
+async def test_long_decisions_are_made_lines_in_turns(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    """With others in between; and for a large budget no more of them are fetched than fill it."""
+    shop = await memory.project("shop")
+    for number in range(140):
+        await memory.decide(f"d{number} " + "x" * 4_000, shop)
+    made: list[int] = []
+    take_turns = memory.search.turns.map
+
+    async def counting(work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        made.append(len(items))
+        return await take_turns(work, items)
+
+    monkeypatch.setattr(memory.search.turns, "map", counting)
+    brief = await memory.brief(shop, max_tokens=100_000)
+    assert made == [0, 128]
+    assert 90 <= len(items(brief)) <= 100
+    assert brief.omitted[-1].more

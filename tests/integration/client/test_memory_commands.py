@@ -221,6 +221,8 @@ def test_a_preference_is_shown(home):
     assert answer(home, "memory", "show", made["id"])["value"] == "tabs"
     code, shown = on_terminal(home, "memory", "show", made["id"])
     assert code == 0
+    assert all(part in shown for part in ("scope     global", "state     counts"))
+    assert made["recorded_at"][:10] in shown
     assert shown.rstrip().endswith("tabs")
 
 
@@ -245,9 +247,11 @@ def test_all_wordings_are_purged_and_copies_are_named(home):
     copy.write_bytes(b"an older file")
     made = answer(home, "decide", "We leaked.", "--project", "shop")
     later = answer(home, "memory", "edit", made["id"], "We leaked it.")
-    told = answer(home, "purge", later["id"], "--yes")
+    told = answer(home, "purge", later["id"], "--yes", "--author", "ben")
     assert (told["removed"], told["finished"], told["copies"]) == (2, True, [str(copy)])
     assert "nothing has this identifier" in refused(home, "memory", "show", made["id"])
+    (purged,) = answer(home, "feed", "--kind", "decision.purged", "--limit", "1")["events"]
+    assert purged["actor"] == "ben"
     other = answer(home, "decide", "We leaked more.", "--project", "shop")
     code, shown = on_terminal(home, "purge", other["id"], "--yes")
     assert code == 0

@@ -117,6 +117,10 @@ def test_without_a_project_the_scope_must_be_said(place: Place) -> None:
     refused = place.run("prefer", "p5", "x", cwd=place.nowhere)
     assert (refused.returncode, refused.stdout) == (2, b"")
     assert b"--scope global" in refused.stderr
+    made = place.run("prefer", "colour", "green", "--global", cwd=place.nowhere)
+    assert (made.returncode, json.loads(made.stdout)["scope"]) == (0, "global")
+    only = place.done("prefer", "--global")
+    assert (only["project"], {one["scope"] for one in only["preferences"]}) == (None, {"global"})
     listed = place.run("prefer", cwd=place.nowhere)
     assert (listed.returncode, json.loads(listed.stdout)["project"]) == (0, None)
     assert b"of no project" in listed.stderr
@@ -133,7 +137,9 @@ def test_without_a_project_the_scope_must_be_said(place: Place) -> None:
         (("prefer", "p6", "x", "--scope", "project", "--id", "a", "--project", "b"), b"different projects"),
         (("prefer", "p6", "x", "--lane", "grok"), b"for a list"),
         (("prefer", "p6", "x", "--list"), b"a list takes"),
-        (("prefer", "--history", "--scope", "global"), b"a list takes"),
+        (("prefer", "--history", "--scope", "lane"), b"a list takes"),
+        (("prefer", "--global", "--project", "shop"), b"exclude each other"),
+        (("prefer", "p6", "x", "--global", "--project", "shop"), b"excludes --project"),
         (("unprefer",), b"KEY"),
         (("unprefer", "p6", "--scope", "lane"), b"needs --id"),
     ],

@@ -16,6 +16,7 @@ from relayctl import __version__, replace, start_lock
 from relayctl.client import Client
 from tests import stage
 from tests.integration.client.command import environ_of, on_terminal, run
+from tests.integration.client.scripted_daemon import http, serve
 
 _ACT = """
 import json, os, sys
@@ -213,3 +214,25 @@ def test_a_client_whose_turn_comes_too_late_uses_what_is_there(
             assert client.reach().health["version"] == "0.0.9"
     finally:
         os.close(lock)
+
+
+@pytest.mark.parametrize(
+    ("version", "hint"), [("0.0.9", "relayctl daemon restart"), ("99.0", "upgrade relayctl")]
+)
+def test_a_daemon_of_another_version_that_lacks_a_route_is_named(home: Path, version: str, hint: str) -> None:
+    """Where it may not be replaced; "nothing is at this path" would tell nobody what to do."""
+    problem = {"code": "not_found", "detail": "nothing is at this path"}
+    with serve(home, lambda _: http(404, problem), version=version):
+        refused = run(home, "project", "list", env={"RELAY_AUTOSTART": "0"})
+    told = refused.stderr.decode()
+    assert refused.returncode == 2
+    assert version in told
+    assert __version__ in told
+    assert hint in told
+
+
+def test_a_daemon_of_this_version_is_believed(home: Path) -> None:
+    """It has all routes, so that what is not there is something else."""
+    with serve(home, lambda _: http(404, {"code": "not_found", "detail": "nothing is at this path"})):
+        refused = run(home, "project", "list", env={"RELAY_AUTOSTART": "0"})
+    assert b"nothing is at this path" in refused.stderr

@@ -5,8 +5,10 @@ from itertools import product
 import msgspec
 import pytest
 
+from relayd.feed import Feed
 from relayd.feed.kinds import ranges
 from relayd.home import Home
+from relayd.memory.gate import Gate
 from relayd.store import Arrival, open_store
 from relayd.store.event_log import Happened
 from relayd.store.feed_rows import Choice, Span
@@ -150,6 +152,18 @@ async def test_a_time_is_a_place_in_the_feed(store, count):
     for from_ms in range(0, 10 * count + 21, 5):
         after = [row.at_ms for row in await store.feed.since(await store.feed.position(from_ms), limit=99)]
         assert after == [10 * (n + 1) for n in range(count) if 10 * (n + 1) >= from_ms]
+
+
+async def test_a_cursor_and_a_time_both_count(store, tmp_path):
+    """A page begins behind the later of them; an empty one leads on from there."""
+    for n in range(4):
+        await store.feed.add(happened("a.b", 10 * n))
+    feed = Feed(store, Gate(tmp_path / "secret-patterns.toml"))
+    for since, from_ms, ids in ((1, 20, [3, 4]), (3, 10, [4]), (None, 30, [4]), (2, None, [3, 4])):
+        page = await feed.page(since=since, from_ms=from_ms)
+        assert ([event.id for event in page.events], page.next) == (ids, 4)
+    assert (await feed.page(since=1, from_ms=99)).next == 4
+    assert (await feed.page(since=9)).next == 9
 
 
 async def test_usage_is_summed_by_what_is_asked_for(store):

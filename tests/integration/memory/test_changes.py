@@ -41,6 +41,28 @@ async def test_a_change_counts_when_it_is_on_disk_though_its_caller_went_away(ho
         assert store.changes.memory == 1
 
 
+async def test_a_change_counts_beside_what_only_adds_to_the_feed(home):
+    """What is committed together with an event of the feed makes old what was read before, whichever comes first."""
+    begun, may_end = threading.Event(), threading.Event()
+
+    def slow(_):
+        begun.set()
+        assert may_end.wait(LIMIT_S)
+
+    def add(name):
+        return lambda connection: connection.execute("INSERT INTO upkeep VALUES (?, 1)", [name]).rowcount
+
+    async with open_store(home) as store:
+        async with anyio.create_task_group() as group:
+            group.start_soon(store.access.write, slow)
+            assert await anyio.to_thread.run_sync(begun.wait, LIMIT_S)
+            group.start_soon(store.access.change, add("a"))
+            group.start_soon(store.access.write, add("b"))
+            await anyio.wait_all_tasks_blocked()
+            may_end.set()
+        assert store.changes.memory == 1
+
+
 async def test_what_only_adds_to_the_feed_makes_no_brief_old(home):
     """A write of the feed wakes its followers and leaves the memory's count alone."""
     async with open_store(home) as store:

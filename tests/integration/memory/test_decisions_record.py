@@ -141,6 +141,17 @@ async def test_superseding_with_a_text_that_is_there(tmp_path):
         assert memory.events()[2:] == [("decision.superseded", one)]
 
 
+async def test_of_several_with_one_text_the_one_that_is_named_is_recognized(tmp_path):
+    """To supersede a decision with its own text changes nothing, also where another one has this text."""
+    async with kept(tmp_path) as memory:
+        one = await memory.new("We use A.", valid_from_ms=1_000)
+        two = await memory.new("We use A.", valid_from_ms=2_000)
+        for item in (one, two):
+            same = await memory.decide("We use A.", supersedes=item)
+            assert (same.created, same.decision.id, same.superseded) == (False, item, None)
+        assert len(memory.events()) == 2
+
+
 async def test_a_request_that_comes_twice_supersedes_once(tmp_path):
     """Whoever did not hear the answer may ask again."""
     async with kept(tmp_path) as memory:

@@ -4,6 +4,9 @@ import sqlite3
 from contextlib import closing
 
 from relayd.memory.moment import Moment
+from relayd.search.index import SearchIndex
+from relayd.search.search import Search
+from relayd.store.preferences import Setting
 from tests.integration.memory.keeping import DAY_MS, at, kept, now_ms
 
 
@@ -157,3 +160,40 @@ async def test_a_clock_that_was_ahead_hides_nothing_that_comes_after(tmp_path):
         await memory.new("We use B.", supersedes=new.id)
         assert await memory.texts(current=True) == ["We use B."]
         assert await memory.texts(moment=at(ahead_ms, ahead_ms)) == ["We use B."]
+
+
+async def test_a_clock_that_was_ahead_brings_back_nothing_that_was_ended(tmp_path):
+    """What was superseded or forgotten then is so now; what was to hold on until a later day still does."""
+    async with kept(tmp_path) as memory:
+        old = await memory.new("We use A.", memory.shop)
+        await memory.new("We use B.", memory.shop, supersedes=old)
+        await memory.decisions.forget(await memory.new("We use C.", memory.shop))
+        lasting = await memory.new("We use D.", memory.shop)
+        later = now_ms() + 3660 * DAY_MS
+        await memory.new("We use E.", memory.shop, supersedes=lasting, valid_from_ms=later)
+        await memory.store.preferences.set(Setting("k", "global"), "old", author="ana", reason=None)
+        await memory.store.preferences.set(Setting("k", "global"), "new", author="ana", reason=None)
+    ahead = {"by": 3650 * DAY_MS}
+    with closing(sqlite3.connect(tmp_path / "relay.db")) as connection, connection:
+        connection.execute(
+            "UPDATE decision SET recorded_at_ms = recorded_at_ms + :by, superseded_at_ms = superseded_at_ms + :by,"
+            " ended_ms = CASE ended_ms WHEN superseded_at_ms THEN ended_ms + :by ELSE ended_ms END",
+            ahead,
+        )
+        connection.execute(
+            "UPDATE preference SET recorded_at_ms = recorded_at_ms + :by, superseded_at_ms = superseded_at_ms + :by",
+            ahead,
+        )
+    index = SearchIndex()
+    async with kept(tmp_path, index=index) as memory:
+        search = Search(memory.store, index)
+        await search.reindex()
+        assert await memory.texts(memory.shop, current=True) == ["We use D.", "We use B."]
+        assert {hit.text for hit in await search.find("we use", project_id=memory.shop.id)} == {
+            "We use B.",
+            "We use D.",
+        }
+        assert [hit.text for hit in await search.find("k", project_id=None)] == ["k = new"]
+        (counts,) = await memory.store.projects.counts(memory.shop.id)
+        assert (counts.current, counts.decisions) == (2, 5)
+        assert (await memory.decide("We use A.", memory.shop)).created

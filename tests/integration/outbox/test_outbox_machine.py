@@ -383,7 +383,7 @@ def test_outbox_does_what_the_model_does() -> None:
     run_state_machine_as_test(
         OutboxMachine,
         settings=settings(
-            max_examples=60,
+            max_examples=40,
             stateful_step_count=40,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

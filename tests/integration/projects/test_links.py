@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from relay_queue.clock import SYSTEM
@@ -58,8 +59,11 @@ async def test_a_root_is_a_link(tmp_path: Path) -> None:
         assert [link.root for link in made.links] == [str(shop)]
         assert not (shop / ".relay").exists()
         assert await at.directories.project_of(str(tree), None) == "shop"
-        more = await at.catalogue.change("shop", NOTHING, roots=[str(repository(at.path / "more"))])
-        assert len(more.links) == 2
+        more = repository(at.path / "more")
+        (more / "src").mkdir()
+        changed = await at.catalogue.change("shop", NOTHING, roots=[str(more), str(more / "src")])
+        assert len(changed.links) == 2
+        assert [kind for kind, _, _ in at.told()] == ["project.added", "project.linked", "project.linked"]
         assert (await at.directories.unlink(str(tree))).project == "shop"
 
 
@@ -70,12 +74,13 @@ async def test_a_removed_project_leaves_nothing_to_its_successor(tmp_path: Path)
         await at.catalogue.add("shop", ProjectFields(summary="Sells tea."), roots=[str(shop)])
         await at.catalogue.alias("shop", "webshop")
         await at.make("till")
-        await at.decide("shop", "D1", "D2")
-        await at.decide("till", "D3", superseded_by="D1", superseded_at_ms=2, ended_ms=2)
+        await at.decide("shop", "D1")
+        await at.decide("shop", "D2", superseded_by="D1", superseded_at_ms=2, ended_ms=2)
+        await at.decide("till", "D3")
         old = await at.catalogue.named("shop")
         project, removed = await at.catalogue.remove("webshop")
         assert (project.id, removed) == (old.id, {"decisions": 2, "preferences": 0, "aliases": 1, "links": 1})
-        assert at.rows("SELECT id, superseded_by FROM decision") == [("D3", None)]
+        assert at.rows("SELECT id FROM decision") == [("D3",)]
         assert at.shelf.entries == {}
         assert await at.directories.all() == []
         assert at.rows("SELECT name FROM upkeep") == [("purge",)]
@@ -88,6 +93,30 @@ async def test_a_removed_project_leaves_nothing_to_its_successor(tmp_path: Path)
         assert (new.counts.decisions, new.aliases, new.links, new.project.summary) == (0, [], [], None)
         assert at.rows("SELECT kind FROM event WHERE project_id = ?", new.project.id) == [("project.added",)]
         assert at.rows("SELECT count(*) FROM event WHERE project_id = ?", old.id) == [(0,)]
+
+
+async def test_projects_with_events_of_one_key_can_be_removed(tmp_path: Path) -> None:
+    """The events of both stay, though neither has a project that tells it from the other any more."""
+    async with town(tmp_path) as at:
+        await at.make("shop", "till")
+        now_ms = SYSTEM.wall_ms()
+        for name in (None, "shop", "till"):
+            number = None if name is None else (await at.catalogue.named(name)).id
+            event = Happened(
+                kind="deploy.done",
+                at_ms=now_ms,
+                received_at_ms=now_ms,
+                actor="ana",
+                project_id=number,
+                dedupe_key="1.4.2",
+            )
+            assert (await at.store.feed.add(event)).created
+        await at.catalogue.remove("shop")
+        await at.catalogue.remove("till")
+        assert not (await at.store.feed.add(msgspec.structs.replace(event, project_id=None))).created
+        assert at.rows("SELECT count(*) FROM event WHERE kind = 'deploy.done' AND project_id IS NULL") == [
+            (3,)
+        ]
 
 
 async def test_the_newest_project_gives_its_number_to_nobody(tmp_path: Path) -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from sqlite3 import Connection
+from typing import Any, cast
 
 import anyio
 import pytest
 
+from relay_queue.clock import SYSTEM
 from relayd.errors import ParameterRefused, ProjectTaken, SecretRefused, UnknownProject
 from relayd.projects.fields import MAX_SUMMARY_BYTES
-from relayd.store.projects import ProjectFields
+from relayd.store.access import Access
+from relayd.store.projects import ProjectFields, Projects
 from tests.integration.projects.town import NOTHING, Town, town
 from tests.unit.projects.layouts import repository
+from tests.waiting import eventually
 
 
 async def slug_of(at: Town, name: str) -> str:
@@ -146,6 +152,7 @@ async def test_fields_are_set_changed_and_unset(tmp_path: Path) -> None:
             2,
             "A shop.",
         )
+        eventually(lambda: SYSTEM.wall_ms() > one.changed_at_ms)
         await at.catalogue.change("shop", ProjectFields(stack="", check_command="make check"))
         two = await at.catalogue.named("shop")
         assert (two.repo, two.stack, two.check_command, two.priority) == ("acme/shop", None, "make check", 2)
@@ -255,6 +262,42 @@ async def test_a_caller_that_is_cancelled_leaves_no_old_picture(tmp_path: Path) 
         assert [one.slug for one in await at.store.projects.all()] == ["store"]
         await at.store.look()  # the writer has done what was handed over
         assert at.rows("SELECT slug FROM project") == [("store",)]
+
+
+class _Late:
+    """Reads a store whose answers to reads are heard late."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self.was_read, self.may_hear = anyio.Event(), anyio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._access, name)
+
+    async def maintain(self, work: Callable[[Connection], Any]) -> Any:
+        found = await self._access.maintain(work)
+        self.was_read.set()
+        await self.may_hear.wait()
+        return found
+
+
+async def test_a_picture_that_is_heard_of_late_is_not_kept(tmp_path: Path) -> None:
+    """Neither over a newer one, nor after a change whose caller went away: what was read before is old."""
+    async with town(tmp_path) as at:
+        await at.make("shop")
+        number = (await at.catalogue.named("shop")).id
+        for attempt, cancelled in (("webshop", False), ("counter", True)):
+            late = _Late(at.store.access)
+            projects = Projects(cast("Access", late))
+            async with anyio.create_task_group() as group:
+                group.start_soon(projects.state)
+                await late.was_read.wait()
+                with anyio.CancelScope() as scope:
+                    if cancelled:
+                        scope.cancel()
+                    await projects.alias(number, attempt, actor="ana")
+                late.may_hear.set()
+            assert await projects.by_name(attempt) is not None
 
 
 async def test_similar_projects_that_hold_something_are_told(tmp_path: Path) -> None:

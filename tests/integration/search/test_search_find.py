@@ -1,8 +1,11 @@
+import anyio
+import anyio.lowlevel
 import msgspec
 import pytest
 
 from relayd.memory.moment import Moment
 from relayd.store.index import Entry
+from relayd.turns import Turns
 from tests.integration.search.memory import AT_MS, BLOG, SHOP, entry
 
 CACHE = "We decided to keep the session cache in Redis."
@@ -251,3 +254,28 @@ async def test_words_of_other_projects_hide_no_guess(memory):
     )
     assert await memory.texts("reconcil") == ["the paymentreconciler"]
     assert await memory.texts("migratiomn") == ["write migrations"]
+
+
+async def test_others_have_their_turn_while_long_texts_are_looked_at(either, monkeypatch):
+    """Ranking and cutting are never one long step: a hook waits for one text at most."""
+    await either.keep(*(entry(n, f"cache {n} " + "filler words " * 50) for n in range(40)))
+    await either.texts("cache")  # the stemmers are there, and what is not known is asked for
+    pieces = 0
+
+    class Counting(Turns):
+        async def map(self, work, items):
+            async def others():
+                nonlocal pieces
+                while True:
+                    await anyio.lowlevel.checkpoint()
+                    pieces += 1
+
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(others)
+                done = await super().map(work, items)
+                tasks.cancel_scope.cancel()
+            return done
+
+    monkeypatch.setattr(either.search, "turns", Counting(0.0))
+    assert len(await either.texts("cache", limit=40)) == 40
+    assert pieces >= 2 * (40 - 1)

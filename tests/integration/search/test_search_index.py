@@ -248,3 +248,20 @@ async def test_an_empty_memory_needs_no_stemmers(home):
 def test_this_sqlite_can_index():
     """Else the other tests here would show nothing."""
     assert can_index()
+
+
+async def test_long_texts_are_indexed_a_few_at_a_time(memory, monkeypatch):
+    """Writers wait for a slice, so it has a size, not only a number of entries; and none of them is lost."""
+    monkeypatch.setattr("relayd.search.search._SLICE_CHARS", 1_000)
+    await memory.keep(*(entry(n, f"word{n} " + "x " * (20 if n % 3 else 600)) for n in range(30)))
+    slices: list[list[str]] = []
+    put = memory.index.put
+
+    def counted(connection, entries):
+        slices.append([one.text for one in entries])
+        put(connection, entries)
+
+    monkeypatch.setattr(memory.index, "put", counted)
+    assert await memory.search.reindex() == 30
+    assert all(len(texts) == 1 or sum(map(len, texts)) <= 1_000 for texts in slices)
+    assert [await memory.texts(f"word{n}") != [] for n in range(30)] == [True] * 30

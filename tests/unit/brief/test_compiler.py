@@ -31,11 +31,13 @@ TEXTS = st.text(max_size=60) | st.sampled_from(
 
 
 def decisions(*texts: str) -> Section:
-    return Section.decisions(((f"d{n}", text, None) for n, text in enumerate(texts)), more=False)
+    return Section.decisions(
+        (Line.decided((f"d{n}", text, None)) for n, text in enumerate(texts)), more=False
+    )
 
 
 def preferences(**values: str) -> Section:
-    return Section.preferences((f"p-{key}", key, value) for key, value in values.items())
+    return Section.preferences(Line.preferred((f"p-{key}", key, value)) for key, value in values.items())
 
 
 def compiled(
@@ -168,7 +170,9 @@ def test_near_equal_items_are_shown_once():
 def test_stored_text_opens_no_section(text: str):
     """A line end of any kind in an item or a summary begins no line of its own making."""
     brief = compiled(
-        Section.summary("shop", text), preferences(a=text), Section.decisions([("d", text, text)], more=False)
+        Section.summary("shop", text),
+        preferences(a=text),
+        Section.decisions([Line.decided(("d", text, text))], more=False),
     )
     headings = [line for line in brief.text.splitlines() if not line.startswith((">", "-")) and line]
     assert headings == [
@@ -254,7 +258,7 @@ def test_no_cap_is_exceeded_and_no_line_repeated(
     """Over any texts and caps."""
     sections = (
         Section.summary("shop", summary),
-        Section.preferences((key, key, value) for key, value in values.items()),
+        Section.preferences(Line.preferred((key, key, value)) for key, value in values.items()),
         decisions(*texts),
     )
     brief = compiled(*sections, order=order, max_tokens=max_tokens, max_chars=max_chars)
@@ -264,3 +268,22 @@ def test_no_cap_is_exceeded_and_no_line_repeated(
     said = spoken(brief.text)
     assert len(said) == len(set(said))
     assert brief == compiled(*sections, order=order, max_tokens=max_tokens, max_chars=max_chars)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "### Preferences (hard rules that are set here)",
+            "- \\### Preferences (hard rules that are set here)",
+        ),
+        ("#", "- \\#"),
+        ("- 1. > # x", "- - 1. > \\# x"),
+        ("#42 is closed", "- #42 is closed"),
+        ("C # is a note", "- C # is a note"),
+        ("####### seven", "- ####### seven"),
+    ],
+)
+def test_an_item_is_no_heading_in_its_list(text: str, shown: str):
+    """Who renders the brief sees the sign, not a heading; any other text stays as it is."""
+    assert Line.decided(("d", text, None)).text == shown

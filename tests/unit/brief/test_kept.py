@@ -5,12 +5,12 @@ from __future__ import annotations
 from relayd.brief.budget import Budget
 from relayd.brief.compiler import Brief, compile_brief
 from relayd.brief.kept import Kept
-from relayd.brief.section import Section
+from relayd.brief.section import Line, Section
 
 
 def brief(text: str = "We use SQLite.") -> Brief:
     return compile_brief(
-        [Section.decisions([("d", text, None)], more=False)], "summary_first", Budget(1_000_000)
+        [Section.decisions([Line.decided(("d", text, None))], more=False)], "summary_first", Budget(1_000_000)
     )
 
 

@@ -7,9 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from relayctl.cli.decision_table import history
 from relayctl.cli.queue_tables import queues_table
 from relayctl.cli.table import columns, pairs, plain, steady
 from relayctl.cli.words import brief_id, count, delivery, due, failure, local_time, size, span
+
+_AT = "2020-01-02T00:00:00.000Z"
+_LATER = "2999-01-01T00:00:00.000Z"
+_FAR = "2999-01-02T00:00:00.000Z"
 
 
 @pytest.fixture(autouse=True)
@@ -153,3 +158,40 @@ def test_a_growing_table_leaves_spare_columns_out() -> None:
     line = steady(("id", "who", "where", "text"), (3, 8, 8), spare=("where", "who"))
     assert line((1, "me", "here", "a\x1b[31m\nb")) == "1    me        a\ufffd[31m b"
     assert steady(("a", "b"), (60,))(("x", "y" * 9)).endswith("yyyyyyy…")
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        ({}, "holds"),
+        ({"valid_from": _LATER}, "to come"),
+        ({"valid_to": "2020-01-03T00:00:00.000Z"}, "over"),
+        ({"ended": _LATER, "superseded_at": _AT, "superseded_by": "N" * 26}, "holds"),
+        ({"ended": _AT, "superseded_at": _AT, "superseded_by": "N" * 26}, "-> NNNNNNNNNN"),
+        (
+            {"valid_from": _LATER, "ended": _LATER, "superseded_at": _AT, "superseded_by": "N" * 26},
+            "-> NNNNNNNNNN",
+        ),
+        ({"valid_from": _LATER, "ended": _LATER, "superseded_at": _AT}, "forgotten"),
+        ({"valid_from": _LATER, "recorded_at": _LATER}, "holds"),
+        (
+            {"valid_from": _LATER, "recorded_at": _LATER, "ended": _FAR, "superseded_at": _FAR},
+            "forgotten",
+        ),
+    ],
+)
+def test_a_decision_says_what_became_of_it(said: dict[str, str], state: str) -> None:
+    """Corrected or forgotten before it begins, it never comes; a clock that was ahead makes nothing of now to come."""
+    row = {
+        "id": "M" * 26,
+        "project": "shop",
+        "task": None,
+        "text": "x",
+        "valid_from": _AT,
+        "valid_to": None,
+        "recorded_at": _AT,
+        "ended": None,
+        "superseded_at": None,
+        "superseded_by": None,
+    }
+    assert state in history([{**row, **said}]).splitlines()[1]

@@ -1,7 +1,7 @@
 import msgspec
 
 from relayd.search.query import read
-from relayd.search.rank import Found, rank
+from relayd.search.rank import Found, measure, ordered
 from relayd.search.stems import Stems
 from relayd.search.tokens import chunks
 
@@ -22,7 +22,8 @@ def found(text, *, age_days=0, project_id=1, task=None, name="x"):
 
 def order(question, *candidates, items=100, task=None):
     terms = [msgspec.structs.replace(term, items=5) for term in read(question, STEMS)]
-    return [one.found.text for one in rank(candidates, terms, items=items, task=task)]
+    standings = map(measure(candidates, terms, items=items, task=task), candidates)
+    return [one.found.text for one in ordered(standings)]
 
 
 def test_more_of_the_question_comes_first():

@@ -1,5 +1,5 @@
 from relayd.search.query import read
-from relayd.search.snippet import LONGEST, snippet
+from relayd.search.snippet import LONGEST, Snippets
 from relayd.search.stems import Stems
 
 STEMS = Stems()
@@ -7,7 +7,7 @@ FILL = "Nothing of this matters to anybody who asks. " * 20
 
 
 def cut(text, question):
-    return snippet(text, read(question, STEMS), STEMS)
+    return Snippets(STEMS).cut(text, read(question, STEMS))
 
 
 def test_a_short_text_is_shown_whole_on_one_line():
