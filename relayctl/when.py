@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
+from typing import TypeVar
 
 __all__ = ("end_of", "over_at", "start_of")
 
+Day = TypeVar("Day", bound=date)
+
 _DAYS = {"today": 0, "yesterday": -1}
 _RULE = "must be a date such as 2026-03-03 or yesterday, or a time such as 2026-03-03T10:00"
+
+_YEARS = range(1971, 9999)
+_OUTSIDE = f"must be of the years {_YEARS[0]} to {_YEARS[-1]}"
 
 
 def start_of(text: str) -> str:
@@ -51,12 +57,21 @@ def _read(text: str, *, next_day: bool) -> str:
                 datetime.now().astimezone().date() + timedelta(days=_DAYS[words]), next_day=next_day
             )
         elif len(words) == len("2026-03-03"):
-            moment = _of_day(date.fromisoformat(words), next_day=next_day)
+            moment = _of_day(_meant(date.fromisoformat(words)), next_day=next_day)
         else:
-            moment = datetime.fromisoformat(text.strip())
+            moment = _meant(datetime.fromisoformat(text.strip()))
         return _utc(moment)
-    except (ValueError, OverflowError):
+    except OverflowError:
+        raise ValueError(_OUTSIDE) from None
+    except ValueError:
         raise ValueError(_RULE) from None
+
+
+def _meant(day: Day) -> Day:
+    """Refuse a year that no daemon keeps, or that has no next day."""
+    if day.year not in _YEARS:
+        raise OverflowError
+    return day
 
 
 def _of_day(day: date, *, next_day: bool) -> datetime:

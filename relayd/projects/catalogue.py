@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from functools import partial
+from heapq import nlargest
+from typing import TYPE_CHECKING, NamedTuple
 
 from relayd.errors import ParameterRefused, ScopeNeeded, UnknownProject
 from relayd.memory.gate import Gate
@@ -12,11 +14,18 @@ from relayd.projects.directory import Directories, Linked
 from relayd.projects.fields import check_name, checked
 from relayd.store.projects import Counts, NewLink, Project, ProjectFields, Projects
 from relayd.store.rows import Link
+from relayd.turns import Turns
+
+if TYPE_CHECKING:
+    from difflib import SequenceMatcher
 
 __all__ = ("Catalogue", "Described")
 
 _CLOSE = 5
-"""So many similar names are told of at most."""
+"""So many similar names are told of at most,"""
+
+_LEAST = 0.6
+"""which resemble as much, from 0 to 1; as `difflib.get_close_matches` has it."""
 
 _LONGEST = 128
 """What is longer resembles no name, and would take long to compare."""
@@ -48,6 +57,7 @@ class Catalogue:
         self._projects = projects
         self._directories = directories
         self._gate = gate
+        self._turns = Turns()
 
     async def named(self, name: str) -> Project:
         """Find a project by slug or alias.
@@ -58,7 +68,7 @@ class Catalogue:
         state = await self._projects.state()
         project = state.named(name)
         if project is None:
-            raise UnknownProject(_resembling(name, state.names()))
+            raise UnknownProject(await self._resembling(name, state.names()))
         return project
 
     async def scope(self, project: str | None, directory: str | None) -> Project | None:
@@ -95,12 +105,25 @@ class Catalogue:
         state = await self._projects.state()
         names = state.names()
         own = [project.slug, *state.aliases(project.id)]
-        close = dict.fromkeys(slug for name in own for slug in _resembling(name, names))
+        close = dict.fromkeys([slug for name in own for slug in await self._resembling(name, names)])
         ids = {slug: found.id for slug in close if (found := state.named(slug)) is not None}
         if not ids:
             return []
         held = await self._projects.with_items(list(ids.values()))
         return [slug for slug, project_id in ids.items() if project_id in held]
+
+    async def _resembling(self, name: str, names: Mapping[str, str]) -> list[str]:
+        """Give the slugs of names that resemble one, the closest first; never of the project that has this name."""
+        from difflib import SequenceMatcher
+
+        if len(name) > _LONGEST:
+            return []
+        own = names.get(name)
+        others = [one for one, slug in names.items() if slug != own]
+        matcher = SequenceMatcher(b=name.casefold())
+        ratios = await self._turns.map(partial(_ratio, matcher), others)
+        close = nlargest(_CLOSE, zip(ratios, others, strict=True))
+        return list(dict.fromkeys(names[one] for ratio, one in close if ratio))
 
     async def meant_instead_of(self, project: Project) -> list[str]:
         """Give what `similar_with_items` does, if this project itself has no summary and nothing that holds."""
@@ -256,13 +279,8 @@ def _none(project: Project) -> Counts:
     return Counts(project.id, 0, 0, 0)
 
 
-def _resembling(name: str, names: Mapping[str, str]) -> list[str]:
-    """Give the slugs of names that resemble one, the closest first; never of the project that has this name."""
-    from difflib import get_close_matches
-
-    if len(name) > _LONGEST:
-        return []
-    own = names.get(name)
-    others = [one for one, slug in names.items() if slug != own]
-    close = get_close_matches(name.casefold(), others, n=_CLOSE)
-    return list(dict.fromkeys(names[one] for one in close))
+def _ratio(matcher: SequenceMatcher[str], name: str) -> float:
+    """Tell how much a name resembles another one; 0 if too little, which is mostly found out quickly."""
+    matcher.set_seq1(name)
+    bounds = (matcher.real_quick_ratio, matcher.quick_ratio, matcher.ratio)
+    return matcher.ratio() if all(bound() >= _LEAST for bound in bounds) else 0.0
