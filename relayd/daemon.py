@@ -42,7 +42,7 @@ from relayd.store import open_store
 
 __all__ = ("run",)
 
-_HAND_OVER_S = 0.0005
+_HAND_OVER_S = 0.002
 """So long the loop may work while the writer waits for the interpreter, which it does at every row; 0.005 by default."""
 
 
