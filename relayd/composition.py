@@ -7,6 +7,7 @@ from collections.abc import Callable
 import anyio
 
 from relayd.brief.briefs import Briefs
+from relayd.brief.injection import Injections
 from relayd.brief.recollection import Recollection
 from relayd.config import Config
 from relayd.credentials import Credentials
@@ -26,6 +27,7 @@ from relayd.projects.catalogue import Catalogue
 from relayd.projects.directory import Directories
 from relayd.queues import QueueRegistry
 from relayd.receiver import Receiver
+from relayd.rules.grok import GrokRules
 from relayd.search.index import SearchIndex
 from relayd.search.search import Search
 from relayd.services import Services
@@ -57,6 +59,17 @@ def compose(
     """
     directories = Directories(store.links)
     deposit = Deposit(registry, bus, dispatcher.wake)
+    decisions, preferences = Decisions(store.decisions, gate), Preferences(store.preferences, gate)
+    search = Search(store, index, on_damage=lambda: bus.publish(SearchIndexDamaged(str(home.database))))
+    briefs = Briefs(decisions, preferences, search, store.changes)
+    injections = Injections(
+        decisions,
+        preferences,
+        search,
+        briefs,
+        session_tokens=config.inject.session_tokens,
+        prompt_tokens=config.inject.prompt_tokens,
+    )
     hooks = HookIntake(
         home=home,
         registry=registry,
@@ -68,9 +81,6 @@ def compose(
         log=log,
         stopping=stopping,
     )
-    decisions, preferences = Decisions(store.decisions, gate), Preferences(store.preferences, gate)
-    search = Search(store, index, on_damage=lambda: bus.publish(SearchIndexDamaged(str(home.database))))
-    briefs = Briefs(decisions, preferences, search, store.changes)
     return Services(
         home=home,
         config=config,
@@ -92,6 +102,8 @@ def compose(
         search=search,
         briefs=briefs,
         recollection=Recollection(decisions, preferences, search, briefs),
+        injections=injections,
+        grok_rules=GrokRules(store, briefs, bus),
         home_id=home_id,
         stopping=stopping,
         stop=stop,

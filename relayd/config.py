@@ -23,6 +23,7 @@ __all__ = (
     "Config",
     "DaemonConfig",
     "DeliveryConfig",
+    "InjectConfig",
     "LogConfig",
     "ReceiverConfig",
     "StopConfig",
@@ -42,6 +43,15 @@ class CaptureConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ignore_paths: tuple[str, ...] = ()
     """Patterns of paths of which nothing is captured, as in `.gitignore`."""
+
+
+class InjectConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What hooks tell agents."""
+
+    session_tokens: Annotated[int, Meta(ge=0, le=2_500)] = 2_500
+    """At most so many at the start of a session; 0 tells nothing."""
+    prompt_tokens: Annotated[int, Meta(ge=0, le=1_000)] = 1_000
+    """At most so many beside a prompt; 0 tells nothing."""
 
 
 class DeliveryConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,6 +93,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     receiver: ReceiverConfig = ReceiverConfig()
     capture: CaptureConfig = CaptureConfig()
+    inject: InjectConfig = InjectConfig()
     delivery: DeliveryConfig = DeliveryConfig()
     daemon: DaemonConfig = DaemonConfig()
     log: LogConfig = LogConfig()

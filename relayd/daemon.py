@@ -28,6 +28,7 @@ from relayd.leaving import Leaving
 from relayd.listen import Listener, adopt, bind
 from relayd.log import open_log, take_over_logging, tell
 from relayd.loss import Loss, watch
+from relayd.mcp.endpoint import Endpoint
 from relayd.memory.gate import Gate
 from relayd.options import Options
 from relayd.queues import QueueRegistry
@@ -127,10 +128,11 @@ class _Daemon:
             services = await self._open(stack)
             listener = bind(self._home) if inherited is None else adopt(os.dup(inherited.fd), inherited.where)
             stack.callback(listener.close)
-            attendance = Attendance(App(services, all_routes()))
+            mcp = Endpoint(services, self._handover.before_import)
+            attendance = Attendance(App(services, [*all_routes(), *mcp.routes]))
             server = Server(attendance, listener)
             stack.push_async_callback(server.close)
-            await self._serve(server, services, listener, attendance)
+            await self._serve(server, services, mcp, listener, attendance)
         return server.cancelled
 
     async def _open(self, stack: AsyncExitStack) -> Services:
@@ -169,7 +171,7 @@ class _Daemon:
         )
 
     async def _serve(
-        self, server: Server, services: Services, listener: Listener, attendance: Attendance
+        self, server: Server, services: Services, mcp: Endpoint, listener: Listener, attendance: Attendance
     ) -> None:
         """Answer and deliver until someone asks to leave, then let both come to an end within the grace."""
         dispatcher, delivered = services.dispatcher, anyio.Event()
@@ -187,6 +189,8 @@ class _Daemon:
             tasks.start_soon(watch, services.store.look, services.hooks.backlog.look)
             tasks.start_soon(services.store.items.finish_purge)
             tasks.start_soon(services.search.look_after)
+            tasks.start_soon(services.grok_rules.run)
+            tasks.start_soon(mcp.run)
             if self._options.on_demand:
                 tasks.start_soon(self._idleness(services, attendance).run, self._leave_when_idle)
             await server.start()

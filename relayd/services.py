@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 if TYPE_CHECKING:
     from relayd.brief.briefs import Briefs
+    from relayd.brief.injection import Injections
     from relayd.brief.recollection import Recollection
     from relayd.config import Config
     from relayd.credentials import Credentials
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from relayd.projects.directory import Directories
     from relayd.queues import QueueRegistry
     from relayd.receiver import Receiver
+    from relayd.rules.grok import GrokRules
     from relayd.search.search import Search
     from relayd.store import RelayStore
 
@@ -61,6 +63,8 @@ class Services:
     search: Search
     briefs: Briefs
     recollection: Recollection
+    injections: Injections
+    grok_rules: GrokRules
     home_id: str
     stopping: anyio.Event
     """Set once the daemon is leaving: long work should come to an end."""

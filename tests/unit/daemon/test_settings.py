@@ -34,6 +34,8 @@ def test_every_setting_has_its_variable(tmp_path):
         "RELAY_RECEIVER_EXCERPTS": "0",
         "RELAY_CAPTURE_IGNORE_PATHS": "*.pem, /srv/private",
         "RELAY_DELIVERY_PROXY": "http://proxy:3128",
+        "RELAY_INJECT_SESSION_TOKENS": "0",
+        "RELAY_INJECT_PROMPT_TOKENS": "0",
         "RELAY_DAEMON_IDLE_S": "60",
         "RELAY_DAEMON_PASS_ENV": "SSL_CERT_FILE, GIT_DIR",
         "RELAY_LOG_MAX_BYTES": "65536",
