@@ -1,6 +1,6 @@
 """The entry of `relayctl`: hot verbs are told apart by argv, before anything else is imported.
 
-There is none yet; whatever comes here must stay within built-in modules (tests/unit/client guards it).
+What they import must stay within built-in modules (tests/unit/client guards it).
 """
 
 import os
@@ -11,6 +11,11 @@ __all__ = ("main",)
 
 def main() -> None:
     """Run one command line and end the process: 0 done, 2 failed, 3 events still pending."""
+    if sys.argv[1:2] == ["mcp"]:
+        from relayctl import mcp_stdio
+
+        if mcp_stdio.is_plain(sys.argv[2:]):
+            mcp_stdio.serve(mcp_stdio.lane_of(sys.argv[2:]))
     from relayctl.cli.app import run
 
     code = run(sys.argv[1:])

@@ -14,7 +14,6 @@ Errors:
 
 from __future__ import annotations
 
-import os
 import time
 
 try:
@@ -39,6 +38,7 @@ __all__ = (
     "WireError",
     "connect",
     "quote",
+    "quote_bytes",
 )
 
 SOCKET_NAME = "relayd.sock"
@@ -284,9 +284,11 @@ def connect(home: str) -> Connection:
 
 def _connect(connecting: socket.socket, path: str) -> None:
     connecting.settimeout(CONNECT_TIMEOUT_S)
-    if len(os.fsencode(path)) <= _MAX_SOCKET_PATH_BYTES:
+    if len(path.encode("utf-8", "surrogateescape")) <= _MAX_SOCKET_PATH_BYTES:
         connecting.connect(path)
         return
+    import os  # costs as much as all of this, and few homes have so long a path
+
     directory, name = os.path.split(path)
     # O_PATH (Linux) also opens a directory that may be passed through but not read
     back = os.open(".", getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)
@@ -302,7 +304,12 @@ def _connect(connecting: socket.socket, path: str) -> None:
 
 def quote(text: str) -> str:
     """Escape one value for a path segment or a query: everything but unreserved characters, as UTF-8."""
-    return "".join(chr(b) if b in _UNRESERVED else f"%{b:02X}" for b in text.encode())
+    return quote_bytes(text.encode())
+
+
+def quote_bytes(raw: bytes) -> str:
+    """Escape bytes that may be no text, such as a path, for a header, a path segment or a query."""
+    return "".join(chr(b) if b in _UNRESERVED else f"%{b:02X}" for b in raw)
 
 
 def _head(method: str, target: str, body: bytes | None, headers: Sequence[tuple[str, str]]) -> bytes:

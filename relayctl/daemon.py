@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-from relayctl import _wire
+from relayctl import PROTOCOL, _wire
 from relayctl.errors import (
-    PROTOCOL,
     AnswerLost,
     DaemonSilent,
     ForeignDaemon,

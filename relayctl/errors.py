@@ -40,13 +40,14 @@ ClientError
 
 from __future__ import annotations
 
+from relayctl import PROTOCOL
+
 TYPE_CHECKING = False  # `typing` stays off the path of the hot verbs
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
 __all__ = (
-    "PROTOCOL",
     "AnswerLost",
     "BackupRefused",
     "BadInput",
@@ -74,9 +75,6 @@ __all__ = (
     "TextRefused",
     "TokenRefused",
 )
-
-PROTOCOL = 1
-"""What this client speaks; a daemon that speaks another one is left alone."""
 
 
 class ClientError(Exception):

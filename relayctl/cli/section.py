@@ -58,6 +58,9 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
         "See what happened",
         {
             "feed": Lookup("relayctl.cli.feed", "feed", "Show what happened; follow it; add to it."),
+            "sessions": Lookup(
+                "relayctl.cli.sessions", "sessions", "List sessions of agents in linked repositories."
+            ),
             "usage": Lookup("relayctl.cli.usage", "usage", "Sum up tokens and cost by who used them."),
         },
     ),
@@ -65,6 +68,7 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
         "Capture from hooks",
         {
             "link": Lookup("relayctl.cli.link", "link", "Let hooks capture in a repository; list those."),
+            "mcp": Lookup("relayctl.cli.mcp", "mcp", "Give an agent CLI the tools of the memory (MCP)."),
             "unlink": Lookup("relayctl.cli.link", "unlink", "Stop hooks from capturing in a repository."),
             "upstream": Lookup(
                 "relayctl.cli.upstream", "upstream", "Choose the server that hooks deliver to."

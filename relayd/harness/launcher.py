@@ -1,4 +1,4 @@
-"""What agent CLIs run: a launcher, the hook it runs, and the hook's byte code, kept current in the home's `bin/`."""
+"""What agent CLIs run: two launchers, the hook that one of them runs, and the hook's byte code, kept current in the home's `bin/`."""
 
 import marshal
 import os
@@ -34,6 +34,24 @@ try:
 except BaseException:
     pass
 ' "$bin" "$@" 2>/dev/null
+"""
+# Without `site`, which would cost a third of its start; what it needs of relayd it finds where that is installed.
+_MCP_LAUNCHER = b"""\
+#!/bin/sh
+# Written by relayd when it starts. Agent CLIs are told this path: it stays as it is.
+python=%(python)b
+if [ ! -f "$python" ] || [ ! -x "$python" ]; then
+    echo 'relay-mcp: the Python that relayd was installed with is gone; install relayd anew' >&2
+    exit 1
+fi
+RELAY_HOME=%(home)b
+export RELAY_HOME
+exec "$python" -IS -c '
+import sys
+sys.path.append(sys.argv.pop(1))
+from relayctl.mcp_stdio import main
+main(sys.argv[1:])
+' %(packages)b "$@"
 """
 _MODULES = ("hook_fallback", "hook")
 """What the hook is made of; first what the other one loads."""
@@ -72,10 +90,20 @@ def keep(home: Home, pass_env: Sequence[str]) -> None:
         _keep_module(name, home.bin / f"relay_{name}.py")
     _keep_file(home.bin / "pass-env", "".join(f"{name}\n" for name in pass_env).encode(), 0o600)
     _keep_file(home.bin / "relay-hook", _launcher(home.bin), 0o700)
+    _keep_file(home.bin / "relay-mcp", _mcp_launcher(home.path), 0o700)
 
 
 def _launcher(directory: Path) -> bytes:
     return _LAUNCHER % {b"python": _quoted(sys.executable), b"bin": _quoted(directory)}
+
+
+def _mcp_launcher(home: Path) -> bytes:
+    packages = Path(str(files("relayctl"))).parent
+    return _MCP_LAUNCHER % {
+        b"python": _quoted(sys.executable),
+        b"home": _quoted(home),
+        b"packages": _quoted(packages),
+    }
 
 
 def _quoted(path: str | Path) -> bytes:

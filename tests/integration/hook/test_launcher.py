@@ -37,6 +37,7 @@ def test_the_files_are_private_and_whole(hook: Shim) -> None:
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (hook.home / "bin").rglob("*")}
     assert modes == {
         "relay-hook": 0o700,
+        "relay-mcp": 0o700,
         "pass-env": 0o600,
         "__pycache__": 0o700,
         **dict.fromkeys(_MODULES, 0o600),
@@ -54,7 +55,7 @@ def test_what_is_current_is_left_alone(hook: Shim) -> None:
 @pytest.mark.parametrize("module", _MODULES)
 def test_what_is_not_current_is_replaced(hook: Shim, module: str) -> None:
     """Other content, other modes, links, unfinished files of a crash, byte code that is old, cut short or no code."""
-    before, names = _state(hook), ["relay-hook", *_MODULES, "pass-env"]
+    before, names = _state(hook), ["relay-hook", "relay-mcp", *_MODULES, "pass-env"]
     code = _byte_code(hook, module)
     whole = code.read_bytes()
     for wrong in (b"", whole[:10], whole[: len(whole) // 2], whole[:16] + b"N", b"\0" * len(whole)):

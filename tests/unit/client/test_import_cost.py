@@ -40,6 +40,11 @@ def test_the_hot_path_is_built_in_modules_only() -> None:
     assert _added() <= _ALLOWED
 
 
+def test_the_mcp_forwarder_is_built_in_modules_only() -> None:
+    """An agent CLI waits for its servers before it shows its prompt."""
+    assert _added("import relayctl.mcp_stdio") <= {*_ALLOWED, "relayctl.mcp_stdio", "posix"}
+
+
 @pytest.mark.parametrize("module", ["json", "re", "socket", "pathlib", "typing", "click"])
 def test_the_guard_sees_each_costly_module(module: str) -> None:
     """A guard that had gone blind would let these pass."""

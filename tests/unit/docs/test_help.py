@@ -21,7 +21,7 @@ def contexts(context: click.Context) -> Iterator[click.Context]:
             yield from contexts(click.Context(command, info_name=name, parent=context))
 
 
-FOR_PROGRAMS_TOO = {"relayctl daemon logs", "relayctl completion"}
+FOR_PROGRAMS_TOO = {"relayctl mcp", "relayctl daemon logs", "relayctl completion"}
 """Their output is text for whoever reads it."""
 
 ALL = [*contexts(relayctl.make_context("relayctl", [], resilient_parsing=True, terminal_width=COLUMNS - 2))]
