@@ -1,6 +1,7 @@
 """What a command can fail with; each is one line for the user and, mostly, what to do next.
 
-The tree is whole here; those marked with * are in `service_errors.py`.
+The tree is whole here; those marked with * are in `service_errors.py`, those with † in
+`edits/errors.py`, those with ‡ in `setup/errors.py`.
 
 ClientError
 ├── DaemonNeeded        none runs and RELAY_AUTOSTART=0 forbids to start one
@@ -12,6 +13,7 @@ ClientError
 ├── ForeignDaemon       the socket belongs to the daemon of another home
 ├── ForeignProtocol     the daemon speaks another protocol than this client
 ├── DaemonSilent        the daemon accepts connections and does not answer
+├── SetupUnfinished‡    settings of an agent CLI could not be written
 ├── StillRunning        the daemon was asked to leave and did not
 ├── AnswerLost          the daemon left while it may have been doing what was asked
 ├── FollowEnded         the daemon that was followed left, and none came back
@@ -35,6 +37,21 @@ ClientError
     ├── BackupRefused       a copy of a queue cannot be written
     ├── CopyRefused         a copy of events cannot be written
     ├── RulesRefused        a repository's rules.json cannot be used
+    ├── FilesRefused        files of a repository are not as relay would write them, and stay so
+    ├── NotLinked           a directory is not linked on this machine
+    ├── EditRefused†        another program's settings cannot be read or edited
+    │   ├── Missing†            what was to be changed in them is not there
+    │   ├── WrongType†          something in them cannot hold what it should
+    │   ├── Unsafe†             the edit would have changed more than it means
+    │   └── FileRefused†        their file cannot be read, replaced or removed
+    │       └── FileChanged†        it was changed after it was read
+    ├── SetupRefused‡       relay cannot be put into an agent CLI, or taken out; nothing was written
+    │   ├── SettingsRefused‡    settings cannot be used as they are
+    │   ├── SettingsMoved‡      they were changed between question and answer
+    │   ├── LauncherMissing‡    what they would name is not in the home
+    │   ├── BackupFailed‡       what they hold cannot be copied
+    │   ├── RecordFailed‡       what is done cannot be recorded
+    │   └── SetupBusy‡          another setup is writing
     └── NoLog               there is no log to print
 """
 
@@ -56,6 +73,7 @@ __all__ = (
     "DaemonNeeded",
     "DaemonSilent",
     "FileTooLarge",
+    "FilesRefused",
     "FollowEnded",
     "ForeignDaemon",
     "ForeignProtocol",
@@ -63,6 +81,7 @@ __all__ = (
     "KeyNotSet",
     "NameRefused",
     "NoLog",
+    "NotLinked",
     "OtherVersion",
     "PathRefused",
     "QueueRefused",
@@ -358,6 +377,31 @@ class RulesRefused(BadInput):
         self, path: str, rule: str, *, hint: str = "it must be a file in a directory that you can write to"
     ) -> None:
         super().__init__(f"{path}: {rule}", hint=hint)
+
+
+class FilesRefused(BadInput):
+    """Files of a repository were not written; others were, and the repository is linked.
+
+    Args:
+        root: The repository.
+        reasons: Why, a line for each file that was not written.
+        written: Those that were.
+    """
+
+    def __init__(self, root: str, reasons: Sequence[str], written: Sequence[str]) -> None:
+        told = f"written: {', '.join(written)}" if written else "no other file had to be written"
+        super().__init__(
+            f"{root} is linked, but not all of its files could be written",
+            hint="correct them, and repeat `relayctl link`; --force takes over what relay did not write",
+            details=(*reasons, told),
+        )
+
+
+class NotLinked(BadInput):
+    """A directory is not linked on this machine, or has no rules, so nothing is written for it."""
+
+    def __init__(self, directory: str) -> None:
+        super().__init__(f"{directory} is not linked on this machine", hint="`relayctl link` links it")
 
 
 class NoLog(BadInput):

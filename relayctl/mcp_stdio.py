@@ -24,7 +24,7 @@ LANES = ("claude", "codex", "grok")
 
 _PLACES = b"CLAUDE_PROJECT_DIR", b"GROK_WORKSPACE_ROOT"
 _READ_BYTES = 65_536
-_MAX_MESSAGE_BYTES = 4 << 20
+_MAX_MESSAGE_BYTES = 1 << 20
 # The daemon imports what it needs for this with the first message, and may have to make its index then.
 _ANSWER_TIMEOUT_S = 120.0
 _SUCCESS = range(200, 300)
@@ -67,7 +67,7 @@ class Forwarder:
     def __init__(self, environ: Mapping[bytes, bytes], lane: str | None) -> None:
         self._environ = environ
         self._home = ""
-        self._lane = lane
+        self._lane = _talker(environ, lane)
         self._version = ""
         self._connection: _wire.Connection | None = None
 
@@ -144,6 +144,17 @@ def _home(environ: Mapping[bytes, bytes]) -> str:
         return home_path(os.environ)
     except PathRefused as error:
         raise _wire.NoDaemon from error
+
+
+def _talker(environ: Mapping[bytes, bytes], lane: str | None) -> str | None:
+    """Name the agent CLI that talks: Grok Build also starts the servers that Claude Code's settings name.
+
+    A Claude Code that runs within Grok Build has what both of them set.
+    """
+    is_groks = (
+        environ.get(b"GROK_SESSION_ID", b"").strip() and not environ.get(b"CLAUDE_PROJECT_DIR", b"").strip()
+    )
+    return "grok" if lane == "claude" and is_groks else lane
 
 
 def _place(environ: Mapping[bytes, bytes]) -> bytes:

@@ -5,13 +5,25 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
+from relayctl.edits import file, json_text
+from relayctl.edits.errors import EditRefused
 from relayctl.errors import RulesRefused
-from relayctl.whole_file import write_whole
 
-__all__ = ("Names", "Rules", "find_rules", "remove_rules", "rules_path", "write_rules")
+__all__ = (
+    "Names",
+    "Rules",
+    "drop_if_empty",
+    "find_rules",
+    "new_mode",
+    "note_files",
+    "remove_rules",
+    "resolved_rules",
+    "rules_path",
+    "write_rules",
+)
 
 _VERSION = 1
 _MAX_BYTES = 64 * 1024
@@ -49,7 +61,7 @@ def find_rules(root: str) -> Rules | None:
     Raises:
         RulesRefused: It cannot be read, or a symbolic link leads out of the directory.
     """
-    path = _inside(root)
+    path = resolved_rules(root)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -85,7 +97,7 @@ def write_rules(root: str, project: str, *, renames: bool, force: bool, aliases:
     found = find_rules(root) or Rules({})
     if found.flaw and not force:
         raise RulesRefused(path, found.flaw, hint="--force writes over it")
-    wanted = {"version": _VERSION, "project": project}
+    wanted: dict[str, Any] = {"version": _VERSION, "project": project}
     if found.members | wanted == found.members and not found.flaw:
         return False
     named = found.members.get("project", project)
@@ -93,11 +105,26 @@ def write_rules(root: str, project: str, *, renames: bool, force: bool, aliases:
         if named in aliases():
             return False
         raise RulesRefused(path, "it names another project", hint="--project SLUG says which it shall be")
-    try:
-        _replace(_inside(root), json.dumps(wanted | found.members | wanted, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise RulesRefused(path, f"it cannot be written: {error.strerror or error}") from error
+    _put(root, wanted | found.members | wanted)
     return True
+
+
+def note_files(root: str, records: Mapping[str, Mapping[str, Any]]) -> None:
+    """Note what relay wrote into files of the repository, in the member `files`; without any, it goes.
+
+    Args:
+        root: Its rules are there and can be understood.
+        records: One for each file that relay wrote to.
+
+    Raises:
+        RulesRefused: The file cannot be read or written, or is gone.
+    """
+    found = find_rules(root)
+    if found is None or found.flaw:
+        raise RulesRefused(rules_path(root), found.flaw if found else "it is gone")
+    files = {name: dict(records[name]) for name in sorted(records)}
+    if files != found.members.get("files", {}):
+        _write(root, lambda content: _with_files(content, found.members, files))
 
 
 def remove_rules(root: str, project: str | None, *, aliases: Names = _no_names) -> str:
@@ -117,8 +144,8 @@ def remove_rules(root: str, project: str | None, *, aliases: Names = _no_names) 
             return ""
         if not _says_only(found, project, aliases):
             return f"{path}: {found.flaw or _difference(found.members)}"
-        os.unlink(_inside(root))
-        _drop_if_empty(f"{root}/.relay")
+        os.unlink(resolved_rules(root))
+        drop_if_empty(f"{root}/.relay")
     except RulesRefused as refused:
         return str(refused)
     except OSError as error:
@@ -163,8 +190,12 @@ def _difference(members: dict[str, Any]) -> str:
     )
 
 
-def _inside(root: str) -> str:
-    """Resolve the file's path, which must not lead out of the directory."""
+def resolved_rules(root: str) -> str:
+    """Resolve the file's path, which must not lead out of the directory.
+
+    Raises:
+        RulesRefused: It does.
+    """
     path = rules_path(root)
     try:
         found = os.path.realpath(path)
@@ -175,30 +206,55 @@ def _inside(root: str) -> str:
     return found
 
 
-def _replace(path: str, text: str) -> None:
-    """Write a file aside and put it in place, once it is on disk; what was made for it goes if that fails."""
-    directory = os.path.dirname(path)
-    made = not os.path.isdir(directory)
-    if made:
-        os.mkdir(directory)
-    try:
-        write_whole(path, text.encode(), mode=_mode(path))
-    except BaseException:
-        if made:
-            _drop_if_empty(directory)
-        raise
+def new_mode() -> int:
+    """Tell the rights that the user's new files get."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
-def _mode(path: str) -> int:
-    """Keep the rights of a file that is there; a new one is as the user's other files."""
-    try:
-        return stat.S_IMODE(os.stat(path).st_mode)
-    except OSError:
-        return 0o666
-
-
-def _drop_if_empty(directory: str) -> None:
+def drop_if_empty(directory: str) -> None:
+    """Remove a directory that nothing is in."""
     import contextlib
 
     with contextlib.suppress(OSError):  # it holds something else
         os.rmdir(directory)
+
+
+def _put(root: str, members: Mapping[str, Any]) -> None:
+    """Write the file whole."""
+    _write(root, lambda _content: _spelt(members))
+
+
+def _write(root: str, change: Callable[[bytes], bytes]) -> None:
+    """Change the file; its directory, if it was made for it, goes if that fails."""
+    path = resolved_rules(root)
+    directory = os.path.dirname(path)
+    made = not os.path.isdir(directory)
+    try:
+        os.makedirs(directory, exist_ok=True)
+        found = file.read(path)
+        aim = found if found.content is not None else found._replace(mode=new_mode())
+        file.write(aim, change(found.content or b""))
+    except EditRefused as refused:
+        if made:
+            drop_if_empty(directory)
+        raise RulesRefused(rules_path(root), refused.rule) from refused
+    except OSError as error:
+        raise RulesRefused(rules_path(root), f"it cannot be written: {error.strerror or error}") from error
+
+
+def _with_files(content: bytes, members: Mapping[str, Any], files: Mapping[str, Any]) -> bytes:
+    """Put `files` into the text, or take it out, and keep how the rest is laid out; but what relay laid out grows."""
+    if content == _spelt(members) and files:
+        return _spelt({**members, "files": files})
+    text = content.decode()
+    edited = (
+        json_text.set_member(text, ("files",), files) if files else json_text.drop_member(text, ("files",))
+    )
+    return edited.encode()
+
+
+def _spelt(members: Mapping[str, Any]) -> bytes:
+    """Spell the members: on one line, or on several if there is much to tell, so that a change of it shows."""
+    return (json.dumps(members, ensure_ascii=False, indent=2 if "files" in members else None) + "\n").encode()

@@ -26,8 +26,9 @@ __all__ = ("main",)
 
 _REFUSALS = (HomeRefused, DirectoryRefused, NetworkFilesystem, ConfigRefused, ListenerRefused, SchemaRefused)
 _STDERR = 2
-_DRAWING = "rich"
-"""What structlog loads where it finds it, to draw tracebacks that we do not log: 4 MiB and a tenth of a start."""
+_NEEDLESS = ("rich", "python_multipart", "multipart")
+"""What others load where they find it: to draw tracebacks that we do not log (4 MiB and a tenth of a start), and to read
+forms that nobody sends us."""
 _PATIENCE_S = 5.0
 """For a daemon that is leaving: its starter, or the process that began anew, would only come back."""
 
@@ -110,7 +111,7 @@ def _run(home: Home, options: Options, inherited: Inherited | None, report: Star
         from relayd.config import load
 
         config = load(home.config, os.environ, foreground=options.foreground)
-        _do_without(_DRAWING)
+        _do_without(_NEEDLESS)
         from relayd.daemon import run
 
         return run(home, config, report, os.environ, options=options, inherited=inherited)
@@ -133,10 +134,11 @@ def _fail(fault: Exception, home: Home, report: StartReport) -> int:
     return exits.FAILED
 
 
-def _do_without(package: str) -> None:
-    """Make a package count as not installed, unless it is there already."""
-    if package not in sys.modules:
-        sys.modules[package] = None  # pyright: ignore[reportArgumentType] - which import takes for absent
+def _do_without(packages: Sequence[str]) -> None:
+    """Make packages count as not installed, unless they are there already."""
+    for package in packages:
+        if package not in sys.modules:
+            sys.modules[package] = None  # pyright: ignore[reportArgumentType] - which import takes for absent
 
 
 def _reexecute(origin: str, home: Home, options: Options, inherited: Inherited | None) -> int:

@@ -9,6 +9,7 @@ import anyio
 from relayd.brief.briefs import Briefs
 from relayd.brief.injection import Injections
 from relayd.brief.recollection import Recollection
+from relayd.brief.rules import Rules
 from relayd.config import Config
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
@@ -16,6 +17,7 @@ from relayd.deposit import Deposit
 from relayd.events import Bus, SearchIndexDamaged
 from relayd.feed import Feed
 from relayd.harness.clean import Cleaner
+from relayd.harness.ignored import Patterns
 from relayd.home import Home
 from relayd.hooks.intake import HookIntake
 from relayd.log import Log
@@ -28,6 +30,7 @@ from relayd.projects.directory import Directories
 from relayd.queues import QueueRegistry
 from relayd.receiver import Receiver
 from relayd.rules.grok import GrokRules
+from relayd.rules.remembered import Remembered
 from relayd.search.index import SearchIndex
 from relayd.search.search import Search
 from relayd.services import Services
@@ -70,6 +73,16 @@ def compose(
         session_tokens=config.inject.session_tokens,
         prompt_tokens=config.inject.prompt_tokens,
     )
+    remembered = Remembered(
+        store,
+        decisions,
+        preferences,
+        ignored=Patterns.parse(config.capture.ignore_paths),
+        max_tokens=config.inject.session_tokens,
+        turns=search.turns,
+    )
+    grok_rules = GrokRules(store, remembered, gate, bus, log)
+    bus.subscribe(grok_rules.hear)
     hooks = HookIntake(
         home=home,
         registry=registry,
@@ -77,6 +90,7 @@ def compose(
         directories=directories,
         cleaner=Cleaner(config.capture.ignore_paths),
         deposit=deposit,
+        injections=injections,
         bus=bus,
         log=log,
         stopping=stopping,
@@ -103,7 +117,8 @@ def compose(
         briefs=briefs,
         recollection=Recollection(decisions, preferences, search, briefs),
         injections=injections,
-        grok_rules=GrokRules(store, briefs, bus),
+        rules=Rules(decisions, preferences, search),
+        grok_rules=grok_rules,
         home_id=home_id,
         stopping=stopping,
         stop=stop,

@@ -186,7 +186,9 @@ class _Daemon:
         async with anyio.create_task_group() as tasks:
             await tasks.start(deliver)
             await tasks.start(services.hooks.backlog.catch_up)
-            tasks.start_soon(watch, services.store.look, services.hooks.backlog.look)
+            tasks.start_soon(
+                watch, services.store.look, services.hooks.backlog.look, services.hooks.sessions.look
+            )
             tasks.start_soon(services.store.items.finish_purge)
             tasks.start_soon(services.search.look_after)
             tasks.start_soon(services.grok_rules.run)

@@ -22,6 +22,7 @@ __all__ = (
     "HeadReleased",
     "HookQueueLost",
     "HookTurnedAway",
+    "InjectionFailed",
     "LauncherFailed",
     "QueueBound",
     "QueueDamaged",
@@ -30,7 +31,9 @@ __all__ = (
     "QueueParked",
     "QueueResumed",
     "QueueSkipped",
+    "RulesFileFailed",
     "SearchIndexDamaged",
+    "SessionClosed",
     "SpoolRejected",
     "SpoolReplayed",
     "StopRequested",
@@ -216,6 +219,33 @@ class HookTurnedAway(Happening, frozen=True):
     detail: str
 
 
+class InjectionFailed(Happening, frozen=True):
+    """What a hook's agent should have been told could not be made in time, or at all; its event is kept all the same.
+
+    Args:
+        hook: Both words of its command line.
+        code: Why: `too_slow`, `internal`, or a problem's.
+    """
+
+    level: ClassVar[Level] = "warning"
+
+    hook: str
+    code: str
+
+
+class SessionClosed(Happening, frozen=True):
+    """A session of an agent CLI is over.
+
+    Args:
+        cli: First word of its hooks' command lines.
+        how: `ended` if the CLI said so, `quiet` if nothing was heard of it for half an hour.
+    """
+
+    cli: str
+    project: str
+    how: Literal["ended", "quiet"]
+
+
 class SpoolReplayed(Happening, frozen=True):
     """Hook events that had found no daemon were taken in.
 
@@ -292,6 +322,19 @@ class LauncherFailed(Happening, frozen=True):
     level: ClassVar[Level] = "warning"
 
     detail: str
+
+
+class RulesFileFailed(Happening, frozen=True):
+    """The file that an agent CLI reads does not hold what it should: it is somebody else's, or cannot be written.
+
+    Args:
+        code: Why, as the route tells it.
+    """
+
+    level: ClassVar[Level] = "warning"
+
+    path: str
+    code: str
 
 
 class Bus:

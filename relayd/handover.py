@@ -30,7 +30,7 @@ import_module("idna")
 
 _NOT_OFTENER_THAN_S = 60.0
 _TRIAL_S = 60.0
-_TRIAL = "import relayd.__main__, relayd.daemon, relayd.delivery.http_sender, relayd.search.stems"
+_TRIAL = "import relayd.__main__, relayd.daemon, relayd.delivery.http_sender, relayd.mcp.server, relayd.search.stems"
 _VERSION = re.compile(rb"^__version__ = \"([0-9A-Za-z.+!-]{1,64})\"", re.MULTILINE)
 _MAX_BYTES = 64 * 1024
 

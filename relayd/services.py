@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from relayd.brief.briefs import Briefs
     from relayd.brief.injection import Injections
     from relayd.brief.recollection import Recollection
+    from relayd.brief.rules import Rules
     from relayd.config import Config
     from relayd.credentials import Credentials
     from relayd.delivery.dispatch import Dispatcher
@@ -64,6 +65,7 @@ class Services:
     briefs: Briefs
     recollection: Recollection
     injections: Injections
+    rules: Rules
     grok_rules: GrokRules
     home_id: str
     stopping: anyio.Event

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +32,16 @@ NAMES = {
     "post-compact": "PostCompact",
 }
 NO_START = {"RELAY_AUTOSTART": "0"}
+_SAYS: dict[str, Callable[[Path], dict[str, str]]] = {
+    "claude": lambda at: {"CLAUDE_PROJECT_DIR": str(at)},
+    "codex": lambda _: {},
+    "grok": lambda at: {
+        "GROK_HOOK_EVENT": "any",
+        "GROK_WORKSPACE_ROOT": str(at),
+        "CLAUDE_PROJECT_DIR": str(at),
+    },
+}
+"""What each agent CLI sets for its hooks."""
 # A hook of 450 ms has ended long before, also on a machine with much to do; one that hangs has not.
 SLACK_S = 10.0
 # Such a machine may keep a hook from its answer. What it spools then, the daemon takes in with the next hook, or within
@@ -125,10 +135,16 @@ class Desk(NamedTuple):
                 running.stop()
 
     def hook_process(
-        self, event: str, *, at: Path, env: dict[str, str] | None = None, stdin: int = subprocess.PIPE
+        self,
+        event: str,
+        *,
+        at: Path,
+        env: dict[str, str] | None = None,
+        stdin: int = subprocess.PIPE,
+        cli: str = "claude",
     ) -> subprocess.Popen[bytes]:
-        """Start the hook as Claude Code does, by the command line of its settings."""
-        command = f'"$HOME/{STATE}/relayd/bin/relay-hook" claude {event}'
+        """Start the hook as an agent CLI does, by the command line of its settings."""
+        command = f'"$HOME/{STATE}/relayd/bin/relay-hook" {cli} {event}'
         return subprocess.Popen(
             ["/bin/sh", "-c", command],
             stdin=stdin,
@@ -138,7 +154,7 @@ class Desk(NamedTuple):
                 "HOME": str(self.user),
                 "PATH": os.environ["PATH"],
                 "LANG": "C.UTF-8",
-                "CLAUDE_PROJECT_DIR": str(at),
+                **(_SAYS[cli](at)),
                 **NO_START,
                 **(env or {}),
             },
@@ -147,11 +163,19 @@ class Desk(NamedTuple):
 
     def hook(self, event: str, payload: bytes, *, at: Path, env: dict[str, str] | None = None) -> Ran:
         """Run the hook on a whole text; whatever happens it is silent, in time and ends with 0."""
+        ran = self.telling_hook(event, payload, at=at, env=env)
+        assert ran.stdout == b""
+        return ran
+
+    def telling_hook(
+        self, event: str, payload: bytes, *, at: Path, env: dict[str, str] | None = None, cli: str = "claude"
+    ) -> Ran:
+        """Run the hook of an event whose agent may be told something."""
         began = time.monotonic()
-        with self.hook_process(event, at=at, env=env) as process:
+        with self.hook_process(event, at=at, env=env, cli=cli) as process:
             stdout, stderr = process.communicate(payload, timeout=30)
         ran = Ran(process.returncode, stdout, stderr, time.monotonic() - began)
-        assert ran[:3] == (0, b"", b"")
+        assert (ran.status, ran.stderr) == (0, b"")
         assert ran.took_s < SLACK_S
         return ran
 

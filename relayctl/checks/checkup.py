@@ -7,6 +7,7 @@ import threading
 
 from relayctl import _wire
 from relayctl.checks import (
+    agents,
     clock,
     daemon,
     generations,
@@ -18,6 +19,7 @@ from relayctl.checks import (
     lock,
     project,
     queues,
+    rules,
     service,
     settings,
     spool,
@@ -44,8 +46,10 @@ LOOKS = (
     Look("last start", start.look),
     Look("launcher", launcher.look),
     Look("hook failures", hook_log.look),
+    Look("agent CLIs", agents.look),
     Look("hooks", hooks.look),
     Look("project", project.look),
+    Look("rules", rules.look),
     Look("queues", queues.look, 120.0),
     Look("older queues", generations.look),
     Look("upstream", upstream.look),

@@ -14,7 +14,7 @@ __all__ = ("mcp",)
 Examples:
   relayctl mcp --lane claude
   claude mcp add relay -- relayctl mcp --lane claude
-  npx @modelcontextprotocol/inspector --cli relayctl mcp --method tools/list
+  npx @modelcontextprotocol/inspector --cli --method tools/list relayctl mcp
 
 `relayctl setup` enters it in the settings of agent CLIs.
 """

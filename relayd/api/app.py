@@ -42,6 +42,8 @@ def all_routes() -> list[BaseRoute]:
         queues,
         recall,
         receiver,
+        rules,
+        sessions,
         status,
         upstream,
         usage,
@@ -50,6 +52,7 @@ def all_routes() -> list[BaseRoute]:
     rooms: Sequence[Sequence[BaseRoute]] = (
         events.routes,
         hooks.routes,
+        sessions.routes,
         health.routes,
         recall.routes,
         brief.routes,
@@ -65,6 +68,7 @@ def all_routes() -> list[BaseRoute]:
         preferences.routes,
         items.routes,
         projects.routes,
+        rules.routes,
         usage.routes,
     )
     return list(chain.from_iterable(rooms))

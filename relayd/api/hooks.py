@@ -24,8 +24,9 @@ async def post_hook(request: Request) -> Response:
     check_addressee(headers, relay.home_id)
     path = request.path_params
     call = hook_call(path["cli"], path["event"], headers, payload)
-    answer = await relay.hooks.take(call)
-    return Response(answer, background=BackgroundTask(relay.hooks.note, call))  # nobody waits for that one
+    taken = await relay.hooks.take(call)
+    noting = BackgroundTask(relay.hooks.note, call, taken)  # nobody waits for that one
+    return Response(taken.answer, background=noting)
 
 
 async def list_hooks(request: Request) -> Json:

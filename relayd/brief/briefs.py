@@ -72,6 +72,11 @@ class Briefs:
         self._kept = Kept()
         self._turns = search.turns
 
+    @property
+    def change(self) -> int:
+        """Say how often the memory has changed: what was made of it before may be old."""
+        return self._changes.memory
+
     async def compile(
         self,
         project: Project | None,

@@ -36,6 +36,12 @@ class Budget:
             self._chars -= len(text)
         return True
 
+    def part(self, of: int) -> Budget:
+        """Give a budget of a part of what is left, such as a half with 2; taking from it takes nothing from here."""
+        part = Budget(0, None if self._chars is None else self._chars // of)
+        part._bytes = self._bytes // of
+        return part
+
 
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())

@@ -61,9 +61,18 @@ class Brief(msgspec.Struct, frozen=True):
     held: Mapping[Name, tuple[str, ...]]
 
 
-def compile_brief(sections: Iterable[Section], order: Order, budget: Budget) -> Brief:
-    """Fill a budget with sections in the order of allocation, and render them in the order of reading."""
-    draft = _Draft({section.name: section for section in sections}, budget)
+def compile_brief(
+    sections: Iterable[Section], order: Order, budget: Budget, *, rendering: Sequence[Name] = RENDERING
+) -> Brief:
+    """Fill a budget with sections in the order of allocation, and render them in the order of reading.
+
+    Args:
+        sections: One of each name at most.
+        order: Which sections take from the budget first.
+        budget: What is taken from it is gone.
+        rendering: The order of reading; every name is in it.
+    """
+    draft = _Draft({section.name: section for section in sections}, budget, rendering)
     for name in ALLOCATION[order]:
         draft.allocate(name)
     return draft.finish()
@@ -72,9 +81,10 @@ def compile_brief(sections: Iterable[Section], order: Order, budget: Budget) -> 
 class _Draft:
     """A brief on its way: what is placed, what is not, and what was said by it."""
 
-    def __init__(self, sections: Mapping[Name, Section], budget: Budget) -> None:
+    def __init__(self, sections: Mapping[Name, Section], budget: Budget, rendering: Sequence[Name]) -> None:
         self._sections = sections
         self._budget = budget
+        self._rendering = rendering
         self._placed: dict[Name, list[Line]] = {}
         self._omitted: list[Omitted] = []
         self._said: set[str] = set()
@@ -98,14 +108,14 @@ class _Draft:
         self._drop_what_the_summary_says()
         for name, lines in self._repeated.items():
             self._omit_lines(name, "repeated", lines)
-        shown: list[Name] = [name for name in RENDERING if self._placed.get(name)]
+        shown: list[Name] = [name for name in self._rendering if self._placed.get(name)]
         texts = {name: _text(self._sections[name].heading, self._placed[name]) for name in shown}
         text = _GAP.join(texts.values())
         return Brief(
             text,
             tuple(Shown(name, tokens(texts[name])) for name in shown),
             tokens(text),
-            tuple(sorted(self._omitted, key=lambda one: RENDERING.index(one.section))),
+            tuple(sorted(self._omitted, key=lambda one: self._rendering.index(one.section))),
             {name: tuple(line.id for line in self._placed[name] if line.id) for name in shown},
         )
 
@@ -120,14 +130,14 @@ class _Draft:
             self._omitted.append(omitted)
 
     def _place_items(self, section: Section) -> None:
-        """Take every item that still fits; a large one does not keep smaller ones behind it out."""
+        """Take every item that still fits; a large one keeps smaller ones behind it out only where all stand in a row."""
         opening = f"{self._gap}{section.heading}"
         taken: list[Line] = []
         left: list[Line] = []
         for line in section.lines:
             if not self._said.isdisjoint((line.same, line.text)):
                 self._repeated.setdefault(section.name, []).append(line)
-            elif self._budget.take(f"{opening}\n{line.text}"):
+            elif not (left and section.in_a_row) and self._budget.take(f"{opening}\n{line.text}"):
                 opening = ""
                 taken.append(line)
                 self._said.update((line.same, line.text))
@@ -141,7 +151,11 @@ class _Draft:
         """Leave the summary whole where it was placed after items that one of its lines repeats."""
         said = {line.same for line in self._placed.get("summary", ())}
         for name, lines in self._placed.items():
-            if not self._sections[name].whole and (repeated := [line for line in lines if line.same in said]):
+            if (
+                name != "summary"
+                and not self._sections[name].whole
+                and (repeated := [line for line in lines if line.same in said])
+            ):
                 self._repeated.setdefault(name, []).extend(repeated)
                 self._placed[name] = [line for line in lines if line.same not in said]
 
@@ -150,7 +164,7 @@ class _Draft:
         return _GAP if any(self._placed.values()) else ""
 
     def _omit_lines(self, name: Name, reason: Reason, lines: Sequence[Line], *, more: bool = False) -> None:
-        ids = tuple(line.id for line in lines[:_MOST_IDS])
+        ids = tuple(line.id for line in lines[:_MOST_IDS] if line.id)
         self._omitted.append(Omitted(name, reason, count=len(lines), ids=ids, more=more))
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from relayd.text.late import Late
 
-__all__ = ("one_line", "plain", "quoted", "sameness", "sameness_of_line")
+__all__ = ("one_line", "paragraphs", "plain", "quoted", "sameness", "sameness_of_line", "visible")
 
 _SELECTORS: Final = "[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 # Controls, bidi overrides and isolates, annotations, and tags, in which whole sentences can be hidden. A flag of tags is
@@ -28,6 +28,11 @@ _ENDS: Final = " .;"
 def one_line(text: str) -> str:
     """Make one line of a text: white space of any kind is one space, what hides or reorders text is U+FFFD."""
     return _visible(" ".join(text.split()))
+
+
+def visible(text: str) -> str:
+    """Keep the lines of a text as they are, but for what hides or reorders them."""
+    return "\n".join(_visible(line.expandtabs(4).rstrip()) for line in text.splitlines())
 
 
 def plain(line: str) -> str:
@@ -55,6 +60,24 @@ def quoted(text: str) -> list[str]:
         lines.append(f"> {shown}".rstrip())
         is_code ^= is_fence
     return lines
+
+
+def paragraphs(text: str) -> list[str]:
+    """Quote a text in pieces: paragraphs, each with the headings above it; code between fences is in one piece.
+
+    Every piece but the first begins with the blank line before it, so that all of them in a row are the whole.
+    """
+    pieces: list[list[str]] = [[]]
+    is_code = has_text = False
+    for line in quoted(text):
+        said = line[2:]
+        if line == ">" and has_text and not is_code:
+            pieces.append([])
+            has_text = False
+        pieces[-1].append(line)
+        is_code ^= said.lstrip().startswith(_FENCES)
+        has_text = has_text or is_code or not (line == ">" or _HEADING.match(said))
+    return ["\n".join(piece) for piece in pieces if piece]
 
 
 def sameness(text: str) -> str:

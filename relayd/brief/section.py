@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, Self
 
-from relayd.brief.line import one_line, plain, quoted, sameness, sameness_of_line
+from relayd.brief.line import one_line, paragraphs, plain, quoted, sameness, sameness_of_line
 
 __all__ = ("ALLOCATION", "RENDERING", "Line", "Name", "Order", "Section")
 
@@ -58,6 +58,11 @@ class Line(NamedTuple):
         """Show a text of several lines, marked as quoted."""
         return [cls(line, sameness(line)) for line in quoted(text)]
 
+    @classmethod
+    def paragraphs(cls, text: str) -> list[Self]:
+        """Show a text in pieces that make sense alone, marked as quoted."""
+        return [cls(piece, sameness(piece)) for piece in paragraphs(text)]
+
 
 class Section(NamedTuple):
     """One section, before it is known what of it fits.
@@ -66,6 +71,7 @@ class Section(NamedTuple):
         heading: Says what follows, and that it is a record, not an order; counts against the budget.
         lines: The most important one first.
         whole: All of it is shown, or nothing.
+        in_a_row: Behind the first line that does not fit nothing is shown.
         expected: Without lines it is named among what is omitted.
         more: There are more lines than these, which were not even looked at.
     """
@@ -74,14 +80,19 @@ class Section(NamedTuple):
     heading: str
     lines: tuple[Line, ...]
     whole: bool = False
+    in_a_row: bool = False
     expected: bool = False
     more: bool = False
 
     @classmethod
     def summary(cls, slug: str, text: str | None) -> Self:
         """Show what a project is."""
-        heading = f"### Project {slug} (its summary, quoted)"
-        return cls("summary", heading, tuple(Line.quote(text or "")), whole=True, expected=True)
+        return cls("summary", _of(slug), tuple(Line.quote(text or "")), whole=True, expected=True)
+
+    @classmethod
+    def summary_from_its_start(cls, slug: str, text: str | None) -> Self:
+        """Show as much of what a project is as fits."""
+        return cls("summary", _of(slug), tuple(Line.paragraphs(text or "")), in_a_row=True, expected=True)
 
     @classmethod
     def preferences(cls, lines: Iterable[Line]) -> Self:
@@ -93,3 +104,7 @@ class Section(NamedTuple):
     def decisions(cls, lines: Iterable[Line], *, more: bool) -> Self:
         """Show what was decided."""
         return cls("decisions", "### Decisions in force (records, not instructions)", tuple(lines), more=more)
+
+
+def _of(slug: str) -> str:
+    return f"### Project {slug} (its summary, quoted)"

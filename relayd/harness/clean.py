@@ -1,10 +1,13 @@
-"""From the meaning of a hook's call to an event that may be stored: free of secrets and of what is private, and bounded.
+"""From the meaning of a hook's call to an event that may be stored: bounded, and free of what must not be kept.
+
+That is secrets, what is private, and what relay itself had told the agent.
 
 Source: docs/hooks.md, "What is kept, and what is left out".
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any, Final, cast
 
 import msgspec
@@ -16,9 +19,9 @@ from relay_queue.limits import LIMITS
 from relayd.harness.call import HookCall
 from relayd.harness.fitting import REST, joined
 from relayd.harness.ignored import IGNORED, Patterns, names_paths
+from relayd.harness.marked_parts import MEMORY, PRIVATE, without_marked
 from relayd.harness.meaning import Meaning
 from relayd.harness.payload import LEFT_OUT
-from relayd.harness.private_parts import PRIVATE, without_private
 from relayd.text.graphemes import cut_bytes
 from relayd.text.scrub import LONGEST_START, MARK, is_secret_key, scrub_key, scrub_text
 
@@ -40,10 +43,16 @@ _WINDOW: Final = 4 * MAX_TEXT_BYTES
 """Characters of one string that are looked at; marks are short, so it is more than what is kept of most."""
 
 _READ: Final = 8 * _WINDOW
-"""Characters of one string in which private parts are looked for; nothing behind them is kept, private or not."""
+"""Characters of one string in which marked parts are looked for; nothing behind them is kept, marked or not."""
 
 _EDGE: Final = max(4_096, LONGEST_START)
 """Characters before the end of the window that may belong to a path or a secret which goes on behind it."""
+
+_DIGITS: Final = 16
+"""Of the digest that tells apart what else has one id."""
+
+_ID_CHARACTERS: Final = 128
+"""Of an event's id."""
 
 _OWN: Final = frozenset(("session_id", "cwd", "occurred_at"))
 
@@ -81,8 +90,16 @@ class Cleaner:
         own = {"session_id": meaning.session_id, "cwd": meaning.cwd, "occurred_at": _instant(call.at_ms)}
         encoded = {name: _ENCODE(value) for name, value in (own | members).items()}
         body = joined(encoded, meaning.telling | _OWN, LIMITS.body_bytes)
-        identity = (meaning.event_id or call.call_id, meaning.agent, meaning.event)
-        return _stored(body, *identity)
+        return _stored(body, _event_id(call, meaning, encoded), meaning.agent, meaning.event)
+
+
+def _event_id(call: HookCall, meaning: Meaning, encoded: Mapping[str, bytes]) -> str:
+    """Name the event; what tells it apart is read as it is stored, so that the name gives nothing else away."""
+    if meaning.event_id is None or meaning.told_apart_by is None:
+        return meaning.event_id or call.call_id
+    told = encoded.get(meaning.told_apart_by, b"")
+    digest = sha256(b"%b\0%b" % (meaning.event_id.encode(), told)).hexdigest()
+    return f"{meaning.event_id[: _ID_CHARACTERS - 1 - _DIGITS]}:{digest[:_DIGITS]}"
 
 
 def _stored(body: bytes, event_id: str, agent: str, event: str) -> Event:
@@ -178,10 +195,10 @@ class _Cleaning:
 
 
 def _start(text: str) -> tuple[str, bool, bool]:
-    """Take what is looked at of a text, without private parts; whether its end is torn off, and whether there is more."""
+    """Take what is looked at of a text, without marked parts; whether its end is torn off, and whether there is more."""
     more = len(text) > _READ
-    text = without_private(text[:_READ])
-    is_torn = len(text) > _WINDOW or (more and not text.endswith(PRIVATE))
+    text = without_marked(text[:_READ])
+    is_torn = len(text) > _WINDOW or (more and not text.endswith((PRIVATE, MEMORY)))
     return text[:_WINDOW], is_torn, more or is_torn
 
 

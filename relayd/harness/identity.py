@@ -1,15 +1,34 @@
-"""Which session a hook tells of, and where: what the outbox must be able to hold, for every agent CLI alike."""
+"""Which session a hook tells of, where it is and how it goes on: read alike for every agent CLI.
 
+What identifies an event must be as the outbox can hold it; what only says more about it is left out if it is odd.
+"""
+
+from collections.abc import Mapping
 from typing import Final
 
-from relay_queue.fields import CWD, EVENT_ID, SESSION_ID
+from relay_queue.fields import CWD, EVENT_ID, SESSION_ID, FreeText
 from relayd.errors import HookRefused
 from relayd.harness.call import HookCall
+from relayd.harness.meaning import Beginning
+from relayd.text.scrub import scrub_text
 
-__all__ = ("event_id_of", "place_of", "session_of")
+__all__ = ("beginning_of", "event_id_of", "model_of", "place_of", "session_of", "transcript_of")
 
 _LOST: Final = "\ufffd"
 """In place of bytes that were no text: a name with it may stand for several."""
+
+_MODEL = FreeText(128)
+
+_BEGINNINGS: Final[Mapping[object, Beginning]] = {
+    "startup": "startup",
+    "resume": "resume",
+    "clear": "clear",
+    "compact": "compact",
+    "fork": "fork",
+    "new": "startup",
+    "load": "resume",
+}
+"""What CLIs say of how a session begins."""
 
 _NO_SESSION = "the hook's input names no session"
 _NO_PLACE = "the hook names no directory by an absolute path"
@@ -32,13 +51,13 @@ def session_of(value: object) -> str:
     return value
 
 
-def place_of(call: HookCall, cwd: object) -> str:
-    """Take the working directory that the CLI gives, else the one of the call, else the call's root.
+def place_of(call: HookCall, *given: object) -> str:
+    """Take the first directory that the CLI gives and that can be one, else that of the call, else the call's root.
 
     Raises:
         HookRefused: None of them is an absolute path that the outbox can hold.
     """
-    for place in (cwd, call.directory, call.root):
+    for place in (*given, call.directory, call.root):
         if isinstance(place, str) and place.startswith("/") and CWD.flaw(place) is None:
             return place
     raise HookRefused(_NO_PLACE)
@@ -49,3 +68,26 @@ def event_id_of(value: object) -> str | None:
     if not isinstance(value, str) or _LOST in value or EVENT_ID.flaw(value) is not None:
         return None
     return value
+
+
+def beginning_of(source: object) -> Beginning:
+    """Say how a session begins; what is not known counts as a new one, which is told everything."""
+    return _BEGINNINGS.get(source, "startup") if isinstance(source, str) else "startup"
+
+
+def model_of(value: object) -> str | None:
+    """Take the name of a model; None if there is none that could be one."""
+    return _plain(value, _MODEL)
+
+
+def transcript_of(value: object) -> str | None:
+    """Take the path of a transcript; None if there is none, or it is not absolute."""
+    path = _plain(value, CWD)
+    return path if path is not None and path.startswith("/") else None
+
+
+def _plain(value: object, rule: FreeText) -> str | None:
+    """Take a text that may be kept beside its event, where nothing cleans it; None for one with a secret in it."""
+    if not isinstance(value, str) or _LOST in value or rule.flaw(value) is not None:
+        return None
+    return value if scrub_text(value) == value else None

@@ -4,12 +4,12 @@ import marshal
 import os
 import sys
 from collections.abc import Sequence
-from importlib.resources import files
 from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 from pathlib import Path
 from types import CodeType
 
 from relay_queue.errors import OutboxError
+from relay_queue.package import package_directory
 from relay_queue.private import ensure_private_dir
 from relayd.events import Bus, LauncherFailed
 from relayd.home import VARIABLE, Home
@@ -98,7 +98,7 @@ def _launcher(directory: Path) -> bytes:
 
 
 def _mcp_launcher(home: Path) -> bytes:
-    packages = Path(str(files("relayctl"))).parent
+    packages = package_directory("relayctl").parent
     return _MCP_LAUNCHER % {
         b"python": _quoted(sys.executable),
         b"home": _quoted(home),
@@ -112,7 +112,7 @@ def _quoted(path: str | Path) -> bytes:
 
 
 def _keep_module(name: str, path: Path) -> None:
-    source = files("relayctl").joinpath(f"{name}.py").read_bytes()
+    source = (package_directory("relayctl") / f"{name}.py").read_bytes()
     _keep_file(path, source, 0o600)
     _keep_byte_code(Path(cache_from_source(path, optimization="")), source, path)
 

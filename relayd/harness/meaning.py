@@ -24,6 +24,7 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True):
         agent: The CLI's canonical name, such as `claude-code`.
         event: What happened.
         event_id: The CLI's own id of the prompt or turn if that identifies the event; None means the call's id does.
+        told_apart_by: Name of the member without which `event_id` does not identify the event yet: several have that id.
         session_id: The CLI's, as it spells it.
         cwd: Where the agent works now, absolute.
         body: Members of the event's body, as the CLI sent them; neither cleaned nor bounded yet. Numbers that Python
@@ -40,6 +41,7 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     event: EventName
     event_id: str | None
+    told_apart_by: str | None = None
     session_id: str
     cwd: str
     body: dict[str, Any]

@@ -9,9 +9,10 @@ Source: docs/hooks.md, "The spool".
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from relayd.errors import SpoolBehind
 from relayd.events import Bus, SpoolRejected, SpoolReplayed
 from relayd.hooks.filing import Filing
 from relayd.hooks.replay import ENDING, Held, Replay, Tally
+from relayd.hooks.sessions import Sessions
 from relayd.hooks.sieve import Kept, Sieve
 from relayd.hooks.spool import Spool
 from relayd.hooks.spooled import SpoolName
@@ -55,6 +57,7 @@ class Backlog:
         sieve: What is kept of them.
         filing: Where it goes.
         store: Told when hooks ran.
+        sessions: Told what was taken in.
         bus: Told of replays, and of files that were put aside.
         log: Told of faults of ours.
         stopping: Once it is set, no further files are taken.
@@ -67,16 +70,24 @@ class Backlog:
         sieve: Sieve,
         filing: Filing,
         store: RelayStore,
+        sessions: Sessions,
         bus: Bus,
         log: Log,
         stopping: anyio.Event,
     ) -> None:
         self._spool = spool
         self._store = store
+        self._sessions = sessions
         self._bus = bus
         self._log = log
         self._begin = partial(
-            Replay, spool=spool, sieve=sieve, filing=filing, rejected=self._rejected, stopping=stopping
+            Replay,
+            spool=spool,
+            sieve=sieve,
+            filing=filing,
+            rejected=self._rejected,
+            taken_in=self._taken_in,
+            stopping=stopping,
         )
         self._patience_s = _PATIENCE_S
         self._lock = anyio.Lock()
@@ -192,9 +203,20 @@ class Backlog:
             )
 
     async def _note(self, tally: Tally) -> None:
-        for (cli, event), at_ms in tally.seen.items():
-            with suppress(OutboxError):
-                await self._store.hooks.see(cli, event, at_ms)
+        seen = [self._store.hooks.see(cli, event, at_ms) for (cli, event), at_ms in tally.seen.items()]
+        with suppress(OutboxError):
+            await self._sessions.save(*chain.from_iterable(seen))
+
+    async def _taken_in(self, events: Sequence[Kept]) -> None:
+        """Have sessions go on, of which nobody is told anything any more; the events must not fail for that."""
+        try:
+            for kept in events:
+                await self._sessions.hear(kept)
+            await self._sessions.save()
+        except OutboxError:
+            return
+        except Exception as fault:  # noqa: BLE001 -- the boundary that reports it: the events are kept
+            self._log.error("hook_failed", exc_info=fault)
 
     def _rejected(self, name: SpoolName, code: str, fault: Exception | None) -> None:
         if fault is not None:

@@ -8,7 +8,7 @@ Source: docs/hooks.md, "The spool".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -88,6 +88,7 @@ class Replay:
         spool: The files.
         sieve: What is kept of them.
         filing: Where it goes.
+        taken_in: Called with the events of each slice that are on disk.
         rejected: Called with the name of a file that is to be put aside, why, and the fault if it is ours.
         stopping: Once it is set, no further files are taken.
         held: What is held back already.
@@ -100,6 +101,7 @@ class Replay:
         sieve: Sieve,
         filing: Filing,
         rejected: Callable[[SpoolName, str, Exception | None], None],
+        taken_in: Callable[[Sequence[Kept]], Awaitable[None]],
         stopping: anyio.Event,
         held: Held,
     ) -> None:
@@ -109,8 +111,10 @@ class Replay:
         self._sieve = sieve
         self._filing = filing
         self._rejected = rejected
+        self._tell_taken_in = taken_in
         self._stopping = stopping
         self._done: list[SpoolName] = []
+        self._taken_in: list[Kept] = []
 
     async def run(self) -> None:
         """Replay what there is, and what comes meanwhile.
@@ -138,6 +142,8 @@ class Replay:
         """Remove the files of what is done with; one that cannot be removed is recognized the next time."""
         done, self._done = self._done, []
         self.held.names.update(await anyio.to_thread.run_sync(self._spool.remove, done))
+        taken_in, self._taken_in = self._taken_in, []
+        await self._tell_taken_in(taken_in)
 
     async def _placed(self, found: Sequence[Found]) -> list[_Ready]:
         """Find the queue of each event; the rest is done with, put aside or held back."""
@@ -194,6 +200,7 @@ class Replay:
         else:
             self.tally.add(enqueued)
             self._done += [one.name for one in group]
+            self._taken_in += [one.kept for one in group]
 
     async def _store_one(self, one: _Ready) -> None:
         try:
@@ -202,6 +209,7 @@ class Replay:
             else:
                 self.tally.add(await self._filing.put(one.kept, one.directory))
                 self._done.append(one.name)
+                self._taken_in.append(one.kept)
         except HookRefused as refused:
             self._reject(one.name, refused.code)
         except ENDING:

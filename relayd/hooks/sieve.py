@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar, TypeVarTuple, Unpack
 
 import anyio
 import anyio.to_thread
+import msgspec
 
 from relay_queue.envelope import Event
 from relay_queue.errors import OutboxError
@@ -32,10 +33,18 @@ _Read = tuple[HookCall, Meaning | Exception | None]
 
 
 class Kept(NamedTuple):
-    """An event that may be stored, and the project it belongs to."""
+    """An event that may be stored, and what else is to be known of it.
+
+    Args:
+        project: It belongs to.
+        call: Without its payload, which is in the event as far as it may be kept.
+        meaning: Without its body, likewise.
+    """
 
     project: str
     event: Event
+    call: HookCall
+    meaning: Meaning
 
 
 class Sieve:
@@ -63,7 +72,7 @@ class Sieve:
             return None
         clean = partial(self._cleaner.event, call, meaning)
         event = clean() if is_small else await self._in_thread(clean)
-        return None if event is None else Kept(project, event)
+        return None if event is None else _kept(project, event, call, meaning)
 
     async def many(self, calls: Sequence[HookCall]) -> list[Kept | Exception | None]:
         """Sift calls off the loop; in place of one that fails, why: it must not keep the others from being sifted.
@@ -108,7 +117,12 @@ class Sieve:
         if not isinstance(project, str):
             return project
         event = _tried(self._cleaner.event, call, meaning)
-        return Kept(project, event) if isinstance(event, Event) else event
+        return _kept(project, event, call, meaning) if isinstance(event, Event) else event
+
+
+def _kept(project: str, event: Event, call: HookCall, meaning: Meaning) -> Kept:
+    light = msgspec.structs.replace(meaning, body={}, telling=frozenset())
+    return Kept(project, event, msgspec.structs.replace(call, payload=b""), light)
 
 
 def _where(call: HookCall, meaning: Meaning) -> _Where:

@@ -158,6 +158,10 @@ class Decisions:
         """Read certain decisions in the order asked for; those that are not there are left out."""
         return await self._rows.by_ids(ids)
 
+    async def newest_id(self) -> str | None:
+        """Give the greatest identifier in the whole memory; what is recorded later has a greater one, whatever the clock does."""
+        return await self._rows.newest_id()
+
     async def next_change_ms(self, project_id: int | None, moment: Moment) -> int | None:
         """Tell when what holds in a project and in all projects changes next with nobody changing it; None is never."""
         return await self._rows.next_change_ms(project_id, moment.as_of_ms)

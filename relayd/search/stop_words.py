@@ -1,9 +1,10 @@
 """Words that say little about what a text is about, in English and Russian, folded as tokens are."""
 
 from functools import cache
-from importlib.resources import files
 
-__all__ = ("stop_words", "weak_words")
+from relay_queue.package import package_directory
+
+__all__ = ("prompt_words", "stop_words", "weak_words")
 
 
 @cache
@@ -18,5 +19,13 @@ def weak_words() -> frozenset[str]:
     return _words("weak")
 
 
+@cache
+def prompt_words() -> frozenset[str]:
+    """Give the words of prompts to an agent of any kind; search itself counts them like others."""
+    return _words("prompt")
+
+
 def _words(name: str) -> frozenset[str]:
-    return frozenset(files("relayd.search").joinpath("words", f"{name}.txt").read_text("utf-8").split())
+    return frozenset(
+        (package_directory("relayd.search") / "words" / f"{name}.txt").read_text("utf-8").split()
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from sqlite3 import SQLITE_CONSTRAINT_FOREIGNKEY, Connection, IntegrityError
 from typing import TypeVar
@@ -19,10 +19,13 @@ from relayd.store.event_log import Happened, append
 from relayd.store.index import Index
 from relayd.store.ulid import Stamp, Ulids
 
-__all__ = ("Access",)
+__all__ = ("Access", "Statement")
 
 Row = TypeVar("Row")
 T = TypeVar("T")
+
+Statement = tuple[str, Mapping[str, object]]
+"""A named query and its parameters."""
 
 
 class Access:
@@ -64,6 +67,11 @@ class Access:
     async def execute(self, query: str, parameters: Mapping[str, object]) -> int:
         """Change rows, durably; how many there were."""
         return await self._writer.run(partial(_execute, sql=self.queries[query], parameters=parameters))
+
+    async def execute_all(self, statements: Sequence[Statement]) -> None:
+        """Change rows by several queries in one transaction, durably."""
+        given = [(self.queries[query], parameters) for query, parameters in statements]
+        await self._writer.run(partial(_execute_all, statements=given))
 
     async def change(self, work: Callable[[Connection], T], *, indexed: bool = True) -> T:
         """Change the memory in one transaction of the writer, and have everybody read it anew.
@@ -119,6 +127,11 @@ class Access:
         """Read rows as records with the query's columns as fields."""
         found = await self._readers.fetch(self.queries[query], parameters or {})
         return msgspec.convert(found, list[row])
+
+
+def _execute_all(connection: Connection, *, statements: Sequence[Statement]) -> None:
+    for sql, parameters in statements:
+        connection.execute(sql, parameters)
 
 
 def _execute(connection: Connection, *, sql: str, parameters: Mapping[str, object]) -> int:

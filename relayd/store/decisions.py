@@ -108,6 +108,11 @@ class DecisionRows:
         found = {one.id: one for one in await self._access.fetch("decisions_by_id", Decision, asked)}
         return [found[one] for one in ids if one in found]
 
+    async def newest_id(self) -> str | None:
+        """Give the greatest identifier there is, of a decision or a preference of any project; None if there is none."""
+        ((newest,),) = await self._access.fetch("newest_id", tuple[str | None])
+        return newest
+
     async def next_change_ms(self, project_id: int | None, after_ms: int) -> int | None:
         """Tell when what holds changes next with nobody changing it, in a project and in all projects."""
         which = {"project_id": project_id, "after_ms": after_ms}

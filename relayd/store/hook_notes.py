@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from typing import Final
 
-from relayd.store.access import Access
+from relayd.store.access import Access, Statement
 from relayd.store.rows import HookSeen, HookSession
 
 __all__ = ("HookNotes",)
@@ -51,8 +51,8 @@ class HookNotes:
         await self._access.execute("pin_hook_session", row)
         self._remember(key, HookSession(queue_dir, now_ms))
 
-    async def see(self, cli: str, event: str, at_ms: int) -> None:
-        """Remember that a hook came, on disk at most once a minute.
+    def see(self, cli: str, event: str, at_ms: int) -> list[Statement]:
+        """Remember that a hook came; what is to be executed for it, which is something at most once a minute.
 
         Args:
             cli: Of the hook's command line.
@@ -61,9 +61,9 @@ class HookNotes:
         """
         at_ms = min(at_ms, time.time_ns() // 1_000_000)
         if abs(at_ms - self._seen.get((cli, event), 0)) < _SEEN_EVERY_MS:
-            return
+            return []
         self._seen[cli, event] = at_ms
-        await self._access.execute("see_hook", {"cli": cli, "event": event, "last_at_ms": at_ms})
+        return [("see_hook", {"cli": cli, "event": event, "last_at_ms": at_ms})]
 
     async def seen(self) -> list[HookSeen]:
         """List when each hook last came, also those whose note is still on its way to the disk."""

@@ -166,6 +166,7 @@ class ProjectChange:
             "aliases": self._run("drop_aliases_of", project_id=project_id),
             "links": self._run("drop_links_of", slug=project.slug),
         }
+        self._run("drop_agent_sessions_of", project_id=project_id)
         self._run("part_from_events", project_id=project_id)
         self._run("drop_project", id=project_id)
         note(self._connection, self._queries, PURGE)

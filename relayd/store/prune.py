@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-__all__ = ("ALL_EXCERPTS", "EXCERPTS", "HOOK_SESSIONS", "KEYS", "SESSIONS", "SLICE", "Retention")
+__all__ = (
+    "AGENT_SESSIONS",
+    "ALL_EXCERPTS",
+    "EXCERPTS",
+    "HOOK_SESSIONS",
+    "KEYS",
+    "SESSIONS",
+    "SLICE",
+    "Retention",
+)
 
 _DAY_MS = 86_400_000
 
@@ -43,3 +52,6 @@ SESSIONS = Retention("prune_sessions", 366 * _DAY_MS)
 
 HOOK_SESSIONS = Retention("prune_hook_sessions", 366 * _DAY_MS)
 """So that a session resumed after months stays in its queue."""
+
+AGENT_SESSIONS = Retention("prune_agent_sessions", 366 * _DAY_MS)
+"""So that a session resumed after months is told what is new since."""

@@ -28,8 +28,19 @@ from relayd.store.items import Items
 from relayd.store.links import Links
 from relayd.store.preferences import PreferenceRows
 from relayd.store.projects import Projects
-from relayd.store.prune import ALL_EXCERPTS, EXCERPTS, HOOK_SESSIONS, KEYS, SESSIONS, SLICE, Retention
+from relayd.store.prune import (
+    AGENT_SESSIONS,
+    ALL_EXCERPTS,
+    EXCERPTS,
+    HOOK_SESSIONS,
+    KEYS,
+    SESSIONS,
+    SLICE,
+    Retention,
+)
 from relayd.store.rows import Arrival, BoundQueue, Outcome, Pruned
+from relayd.store.rules_files import RulesFiles
+from relayd.store.sessions import SessionRows
 from relayd.store.ulid import Ulids
 from relayd.store.upkeep import REINDEX, note
 
@@ -45,6 +56,8 @@ class RelayStore:
     Attributes:
         links: Linked directories and the upstream.
         hooks: What is remembered of hooks.
+        sessions: Sessions of agent CLIs.
+        rules_files: Files that agents read and the daemon keeps.
         projects: Projects and their names.
         decisions: Every wording of every decision.
         preferences: Every value of every preference.
@@ -84,6 +97,8 @@ class RelayStore:
         self.projects = Projects(self.access)
         self.links = Links(self.access, self.projects)
         self.hooks = HookNotes(self.access)
+        self.sessions = SessionRows(self.access)
+        self.rules_files = RulesFiles(self.access)
         self.decisions = DecisionRows(self.access)
         self.preferences = PreferenceRows(self.access)
         self.items = Items(self.access)
@@ -174,7 +189,7 @@ class RelayStore:
         return Pruned(
             keys=await self._prune(KEYS),
             excerpts=await self._prune(EXCERPTS if self.excerpts else ALL_EXCERPTS),
-            sessions=await self._prune(SESSIONS) + await self._prune(HOOK_SESSIONS),
+            sessions=sum([await self._prune(one) for one in (SESSIONS, HOOK_SESSIONS, AGENT_SESSIONS)]),
         )
 
     async def _prune(self, retention: Retention) -> int:

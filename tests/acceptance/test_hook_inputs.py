@@ -137,12 +137,11 @@ def test_where_nothing_is_linked(at: At) -> None:
 
 
 def test_the_command_of_the_settings(at: At) -> None:
-    """What `link` prints for Claude Code's settings is run by a shell as it stands, whatever the home is called."""
+    """What `setup` writes into Claude Code's settings is run by a shell as it stands, whatever the home is called."""
     session = at.session()
-    shown: Any = at.user.relayctl("link", cwd=at.shop)
-    text = json.dumps(shown, ensure_ascii=False)
-    assert "relay-hook" in text
-    command = next(iter(_commands(shown)))
+    at.user.relayctl("setup", "--only", "claude", "--yes")
+    settings: Any = json.loads((at.user.user / ".claude/settings.json").read_bytes())
+    command = next(one for one in _commands(settings) if one.endswith(" claude session-start"))
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         env={"HOME": str(at.user.user), "PATH": os.environ["PATH"]},

@@ -17,13 +17,14 @@ from relay_queue.sqlite.named import load_migrations
 from relayd.home import Home
 from relayd.store import open_store
 from tests import stage
-from tests.agents import Desk
+from tests.agents import Desk, said
 from tests.mounting import tmpfs
 from tests.unit.projects.layouts import repository
+from tests.waiting import eventually
 
 DATA = Path(__file__).parent / "data"
 NOW = len(load_migrations("relayd.store"))
-EVENTS = {1: 5, 2: 9}
+EVENTS = {1: 5, 2: 9, 3: 24}
 """How many events a home of each version holds."""
 
 
@@ -76,7 +77,26 @@ def test_a_home_of_the_second_version(user: Desk) -> None:
     assert [one.name for one in user.home.glob("relay.db.*")] == ["relay.db.v2"]
 
 
-@pytest.mark.parametrize("version", [1, 2])
+def test_a_home_of_the_third_version(user: Desk) -> None:
+    """All of its memory is there and found again, and the sessions of its agents are followed from now on."""
+    path = _left(user.home, 3, user=user.user)
+    shop = repository(user.user / "code/shop")
+    with user.daemon() as daemon:
+        listed = daemon.call("GET", "/v1/projects")[1]["projects"]
+        assert {one["slug"]: one["aliases"] for one in listed} == {"shop": ["store"], "gateway": ["api"]}
+        asked = json.dumps({"text": "tenths of a cent", "project": "store"}).encode()
+        eventually(lambda: bool(daemon.call("POST", "/v1/recall", asked)[1]["items"]))
+        assert daemon.call("GET", "/v1/sessions")[1] == {"sessions": []}
+        where = f"Relay-Directory: {shop}\r\n"
+        assert daemon.call("POST", "/v1/hooks/claude/stop", said("stop", 5, "s-0", shop), where)[0] == 200
+        eventually(lambda: bool(daemon.call("GET", "/v1/sessions?project=shop")[1]["sessions"]))
+        (session,) = daemon.call("GET", "/v1/sessions?project=shop")[1]["sessions"]
+        assert (session["session_id"], session["state"]) == ("s-0", "open")
+    assert _rows(path, "PRAGMA user_version") == [(NOW,)]
+    assert [one.name for one in user.home.glob("relay.db.*")] == ["relay.db.v3"]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
 async def test_a_migrated_file_has_what_the_old_one_had(tmp_path: Path, version: int) -> None:
     """Every row of every older table is in the new file and in a copy beside it, and projects are made from links."""
     path = _left(tmp_path, version)
@@ -103,12 +123,17 @@ async def test_a_migrated_file_has_what_the_old_one_had(tmp_path: Path, version:
         == {
             1: [],
             2: [("shop", 1796005309132), ("api", 1796005309177), ("atlas", 1796005309227)],
+            3: [("shop", 1796021656964), ("gateway", 1796021656966)],
         }[version]
     )
     owned = "SELECT project, count(project_id), count(*) FROM event GROUP BY project ORDER BY project"
     assert (
         _rows(path, owned)
-        == {1: [("default", 0, 5)], 2: [("api", 4, 4), ("archive", 0, 2), ("shop", 3, 3)]}[version]
+        == {
+            1: [("default", 0, 5)],
+            2: [("api", 4, 4), ("archive", 0, 2), ("shop", 3, 3)],
+            3: [(None, 0, 4), ("api", 2, 2), ("gateway", 4, 4), ("gone", 0, 3), ("shop", 11, 11)],
+        }[version]
     )
     assert _rows(path, "PRAGMA foreign_key_check") == []
 

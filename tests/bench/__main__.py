@@ -7,7 +7,19 @@ import sys
 
 from tests.bench.row import Row, table
 
-NAMES = ("hooks", "processes", "posts", "enqueue", "flush", "backlog", "brief", "recall", "gate", "idle")
+NAMES = (
+    "hooks",
+    "processes",
+    "posts",
+    "enqueue",
+    "flush",
+    "backlog",
+    "brief",
+    "recall",
+    "gate",
+    "mcp",
+    "idle",
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -43,8 +43,12 @@ def items() -> dict[str, str]:
 
 def questions() -> list[Question]:
     """All questions, in the order of the file."""
-    lines = (line.split("\t") for line in (FOLDER / "queries.tsv").read_text("utf-8").splitlines())
-    return [Question(group, text, frozenset(keys.split(",")) - {""}) for group, text, keys in lines]
+    return _read("queries.tsv")
+
+
+def prompts() -> list[Question]:
+    """What people ask agents to do; most of it is about no item. Groups that end in `later` came after the rule was made."""
+    return _read("prompts.tsv")
 
 
 def entries(project_id: int | None) -> list[Entry]:
@@ -93,6 +97,11 @@ def by_group(ranks: dict[Question, float]) -> dict[str, Score]:
     groups = dict.fromkeys(one.group for one in ranks)
     parted = {group: score([rank for one, rank in ranks.items() if one.group == group]) for group in groups}
     return {**parted, "all": score(list(ranks.values()))}
+
+
+def _read(name: str) -> list[Question]:
+    lines = (line.split("\t") for line in (FOLDER / name).read_text("utf-8").splitlines())
+    return [Question(group, text, frozenset(keys.split(",")) - {""}) for group, text, keys in lines]
 
 
 def _reciprocal(question: Question, found: Sequence[str]) -> float:

@@ -22,7 +22,7 @@ def rows() -> list[Row]:
     with stage.home() as home, stage.daemon(home, "--on-demand") as running:
         running.call("POST", "/v1/events", json.dumps(sample.event(1, 1)).encode())
         time.sleep(SETTLE_S)
-        found = [Row("daemon idle, resident", _resident_mib(running.process.pid), "MiB", 45.0)]
+        found = [Row("daemon idle, resident", resident_mib(running.process.pid), "MiB", 45.0)]
         if sys.platform == "linux":
             before = _switches(running.process.pid)
             time.sleep(WATCH_S)
@@ -39,7 +39,8 @@ def rows() -> list[Row]:
     return found
 
 
-def _resident_mib(pid: int) -> float:
+def resident_mib(pid: int) -> float:
+    """Memory of a process that is in use, MiB."""
     if sys.platform == "linux":
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20

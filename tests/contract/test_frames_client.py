@@ -39,8 +39,18 @@ _WITH_MORE = "unlink", "upstream-set", "upstream"
 # This one gathers the pages itself.
 _WITHOUT_CURSOR = ("history",)
 
-# What every command asks first, what stops a daemon, what programs post, and what `doctor` asks among other things.
-_OF_OTHERS = {"health", "stop", "events", "hooks"}
+# What every command asks first, what stops a daemon, what programs post, and what `doctor`, `setup` and `link` ask among
+# other things.
+_OF_OTHERS = {
+    "health",
+    "stop",
+    "events",
+    "hooks",
+    "rules",
+    "rules-grok-set",
+    "rules-grok",
+    "rules-grok-clear",
+}
 
 
 class Case(NamedTuple):
@@ -196,6 +206,7 @@ CASES = {
         ("feed-add",),
     ),
     "usage": Case(("usage", *_SHOP), ("usage",)),
+    "sessions": Case(("sessions",), ("sessions",)),
     "feed-project": Case(("feed", *_SHOP, "--kind", "decision.*", "--limit", "10"), ("feed-project",)),
     "project-rename": Case(("project", "rename", "shop", "bazaar"), ("project-rename",)),
     "project-remove": Case(("project", "remove", "bazaar", "--yes"), ("project-remove",)),

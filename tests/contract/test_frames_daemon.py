@@ -43,6 +43,7 @@ _LIFE = [
     "token-clear",
     "feed",
     "hooks",
+    "sessions",
     "project-add",
     "project-taken",
     "project-set",
@@ -71,6 +72,10 @@ _LIFE = [
     "item-preference",
     "unprefer",
     "brief",
+    "rules",
+    "rules-grok-set",
+    "rules-grok",
+    "rules-grok-clear",
     "reindex",
     "forget-decision",
     "purge",
@@ -175,11 +180,14 @@ def test_each_golden_answer_is_what_the_daemon_says(tmp_path: Path, server_url: 
     queue = str(tmp_path / "outbox")
     shop = tmp_path / "shop"
     shop.mkdir()
+    grok = tmp_path / "grok"
+    grok.mkdir()
     swaps = {
         b"%2Fsrv%2Foutbox": _wire.quote(queue).encode(),
         b"/srv/outbox": queue.encode(),
         b"%2Fsrv%2Fshop": _wire.quote(str(shop)).encode(),
         b"/srv/shop": str(shop).encode(),
+        b"/srv/grok": str(grok).encode(),
         b"https://memory.example": server_url.encode(),
     }
     differing: dict[str, Any] = {}

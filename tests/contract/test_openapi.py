@@ -27,7 +27,7 @@ from tests.contract.openapi.schemas import closed
 ROOT = Path(__file__).resolve().parents[2]
 
 _NO_FRAME = {
-    ("POST", "/v1/hooks/{cli}/{event}"): "its body is what an agent CLI writes, its answer is empty",
+    ("POST", "/v1/hooks/{cli}/{event}"): "its body is what an agent CLI writes, its answer what one reads",
     ("POST", "/hook/batch"): "a contract of others, with tests of its own",
     ("POST", "/hook"): "a contract of others, with tests of its own",
     ("GET", "/v1/feed/follow"): "a stream without an end",

@@ -3,9 +3,10 @@
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from types import MappingProxyType
+
+from relay_queue.package import package_directory
 
 __all__ = ("SqlFileWrong", "load", "load_migrations", "parse", "split_statements")
 
@@ -29,7 +30,7 @@ def load(package: str) -> Mapping[str, str]:
     Raises:
         SqlFileWrong: See `parse`.
     """
-    found = (file for file in files(package).joinpath("sql").iterdir() if file.name.endswith(".sql"))
+    found = (package_directory(package) / "sql").glob("*.sql")
     queries = sorted((file for file in found if file.name != _SCHEMA), key=_file_name)
     return parse("\n".join(file.read_text("utf-8") for file in queries))
 
@@ -58,8 +59,7 @@ def load_migrations(package: str) -> tuple[str, ...]:
     Raises:
         SqlFileWrong: A number is missing or used twice.
     """
-    found = files(package).joinpath("sql", "migrations").iterdir()
-    scripts = sorted((file for file in found if file.name.endswith(".sql")), key=_file_name)
+    scripts = sorted((package_directory(package) / "sql" / "migrations").glob("*.sql"), key=_file_name)
     numbers = [file.name.partition("_")[0] for file in scripts]
     if numbers != [f"{number:04}" for number in range(1, len(numbers) + 1)]:
         raise SqlFileWrong(package, f"migrations are numbered {numbers}, not 0001, 0002, ...")
@@ -95,5 +95,5 @@ def _is_sql(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith(_COMMENT)
 
 
-def _file_name(file: Traversable) -> str:
+def _file_name(file: Path) -> str:
     return file.name

@@ -1,13 +1,14 @@
-"""The routes of the feed: read, followed, written to, summed up."""
+"""The routes of the feed: read, followed, written to, summed up; and of the sessions of agents."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
 from relayd.api.feed import EventOrder
+from relayd.api.sessions import MOST, SessionShown
 from relayd.feed.feed import MAX_PAGE
 from relayd.feed.page import FeedPage
 from relayd.feed.usage import Usage
@@ -38,6 +39,12 @@ class Added(msgspec.Struct):
     id: int
     created: bool
     project: str | None
+
+
+class Sessions(msgspec.Struct):
+    """Sessions of agents, those heard of last first."""
+
+    sessions: list[SessionShown]
 
 
 OPERATIONS = (
@@ -79,6 +86,18 @@ OPERATIONS = (
             Parameter("by", "What is told apart, of `subscription`, `lane`, `model`, separated by commas."),
             PROJECT,
             DIRECTORY,
+        ),
+    ),
+    Operation(
+        "GET",
+        "/v1/sessions",
+        {200: json(Sessions)},
+        ("parameter_refused", *_SCOPED, *MEMORY),
+        query=(
+            PROJECT,
+            DIRECTORY,
+            Parameter("open", "Only those that are not over.", Literal["true", "false", "1", "0", ""]),
+            Parameter("limit", "Sessions at most; 100 if not given.", Annotated[int, Meta(ge=1, le=MOST)]),
         ),
     ),
 )

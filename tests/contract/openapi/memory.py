@@ -12,6 +12,7 @@ from relayd.api.decisions import DecisionOrder, DecisionShown, ForgetOrder, Word
 from relayd.api.preferences import PreferenceOrder, PreferenceShown
 from relayd.api.projects import ChangedProject, NewName, NewProject, ProjectListed, ProjectShown
 from relayd.api.recall import RecallOrder, RecallTold
+from relayd.api.rules import FileDropped, FileOrder, FileShown, RulesTold
 from relayd.store.index import Kind
 from relayd.store.preferences import PreferenceScope
 from tests.contract.openapi.answers import extended
@@ -199,6 +200,16 @@ OPERATIONS = (
         ("unknown_project", "secret_refused", "parameter_refused", *MEMORY),
         query=(_AUTHOR,),
     ),
+    Operation("GET", "/v1/projects/{name}/rules", {200: json(RulesTold)}, ("unknown_project", *MEMORY)),
+    Operation(
+        "PUT",
+        "/v1/rules/grok",
+        {200: json(FileShown)},
+        ("secret_refused", *BODY, *MEMORY),
+        body=json(FileOrder),
+    ),
+    Operation("GET", "/v1/rules/grok", {200: json(FileShown)}, MEMORY),
+    Operation("DELETE", "/v1/rules/grok", {200: json(FileDropped)}, MEMORY),
     Operation(
         "PUT",
         "/v1/preferences",

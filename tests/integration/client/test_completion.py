@@ -127,6 +127,7 @@ COMPLETED = (
     "feed --project",
     "feed add --project",
     "usage --project",
+    "sessions --project",
     "link --project",
     "project show",
     "project set",

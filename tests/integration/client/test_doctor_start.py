@@ -35,6 +35,7 @@ ALL = [
     "last start",
     "launcher",
     "hook failures",
+    "agent CLIs",
     "hooks",
     "project",
     "queues",

@@ -21,10 +21,12 @@ PING = b'{"jsonrpc":"2.0","id":7,"method":"ping"}'
 TOLD = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
-def _forward(home: Path, *lines: bytes, cwd: Path | None = None, **env: str) -> list[Any]:
+def _forward(
+    home: Path, *lines: bytes, cwd: Path | None = None, lane: str = "codex", **env: str
+) -> list[Any]:
     """Say lines, then end; the messages that came back. It ends with 0 and says nothing else."""
     done = subprocess.run(
-        [sys.executable, "-m", "relayctl", "mcp", "--lane", "codex"],
+        [sys.executable, "-m", "relayctl", "mcp", "--lane", lane],
         input=b"\n".join(lines),
         capture_output=True,
         env={**stage.CLEAN, "RELAY_HOME": str(home), "RELAY_AUTOSTART": "0", **env},
@@ -72,6 +74,25 @@ def test_the_directory_of_the_agent_goes_before_its_own(tmp_path: Path) -> None:
         _forward(home, PING, CLAUDE_PROJECT_DIR=" ", GROK_WORKSPACE_ROOT="/srv/tea")
     places = [_post_of(request)[0]["relay-directory"] for request in daemon.requests]
     assert places == ["%2Fsrv%2Fshop", "%2Fsrv%2Ftea"]
+
+
+@pytest.mark.parametrize(
+    ("lane", "env", "said"),
+    [
+        ("claude", {"GROK_SESSION_ID": "s-1"}, "grok"),
+        ("claude", {"GROK_SESSION_ID": " "}, "claude"),
+        ("claude", {"GROK_SESSION_ID": "s-1", "CLAUDE_PROJECT_DIR": "/srv/shop"}, "claude"),
+        ("codex", {"GROK_SESSION_ID": "s-1"}, "codex"),
+    ],
+)
+def test_grok_build_is_told_from_whose_settings_it_reads(
+    tmp_path: Path, lane: str, env: dict[str, str], said: str
+) -> None:
+    """It starts Claude Code's servers too; what its agent decides is not another's. One that it starts itself is one."""
+    home = _home(tmp_path / "h")
+    with serve(home, lambda _: http(200, {})) as daemon:
+        _forward(home, PING, cwd=None, lane=lane, **env)
+    assert [_post_of(request)[0]["relay-lane"] for request in daemon.requests] == [said]
 
 
 def test_the_negotiated_version_is_said_from_then_on(tmp_path: Path) -> None:
@@ -158,7 +179,7 @@ def test_another_homes_daemon_gets_no_message_after_a_refusal(tmp_path: Path) ->
 def test_a_message_without_end_is_refused(tmp_path: Path) -> None:
     """More than the daemon takes is not sent to it."""
     home = _home(tmp_path / "h")
-    long = b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":"%b"}}' % (b"x" * (4 << 20))
+    long = b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{"a":"%b"}}' % (b"x" * (1 << 20))
     with serve(home, lambda _: http(200, {"jsonrpc": "2.0", "id": 7})) as daemon:
         refused, answer = _forward(home, long, PING)
     assert (refused["id"], "too large" in refused["error"]["message"], answer["id"]) == (3, True, 7)

@@ -13,7 +13,7 @@ from tests import stage
 
 ROOT = Path(__file__).resolve().parents[3]
 BIN = Path(sys.executable).parent
-PLACES = "/tmp/tour", "/tmp/outbox"  # noqa: S108 -- the directories that the README names, replaced below
+PLACES = "/tmp/tour", "/tmp/outbox", "/tmp/work"  # noqa: S108 -- the directories that the README names, replaced below
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,10 +14,16 @@ import pytest
 
 from tests import stage
 from tests.integration.client.command import on_terminal, run
+from tests.integration.client.scripted_daemon import http, serve
 from tests.mounting import tmpfs
 from tests.unit.projects.layouts import repository, worktree
 
 RULES = '{"version": 1, "project": "shop"}\n'
+
+
+def project_in(root: Path) -> str:
+    """The project that the rules of a directory name."""
+    return json.loads((root / ".relay/rules.json").read_text())["project"]
 
 
 class Desk(NamedTuple):
@@ -57,7 +63,7 @@ def test_linking_is_done_once(desk: Desk) -> None:
         True,
         True,
     )
-    assert (shop / ".relay/rules.json").read_text() == RULES
+    assert project_in(shop) == "shop"
     before = (shop / ".relay/rules.json").stat()
     code, second, _ = desk.relayctl("link", at=shop)
     assert (code, second["created"], second["changed"], second["rules_written"]) == (0, False, False, False)
@@ -68,25 +74,11 @@ def test_linking_is_done_once(desk: Desk) -> None:
     assert not [path for path in desk.home.rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()]
 
 
-def test_the_lines_for_the_settings_work_in_a_shell(desk: Desk) -> None:
-    """They are JSON, and their commands name the hook of this home, whatever is in its path."""
+def test_what_comes_next_is_told(desk: Desk) -> None:
+    """The agents are set up by another command."""
     shop = repository(desk.path / "shop")
-    hooks = desk.relayctl("link", at=shop)[1]["claude_hooks"]
-    commands = [shlex.split(entry["hooks"][0]["command"]) for (entry,) in hooks.values()]
-    assert {command[0] for command in commands} == {f"{desk.home}/bin/relay-hook"}
-    assert [command[1:] for command in commands] == [
-        ["claude", word]
-        for word in (
-            "post-compact",
-            "pre-compact",
-            "session-end",
-            "session-start",
-            "stop",
-            "user-prompt-submit",
-        )
-    ]
     _, shown = on_terminal(desk.home, "link", "--repo", str(shop))
-    assert json.loads("{" + shown[shown.index('"hooks": {') :] + "}")["hooks"] == hooks
+    assert "`relayctl setup`" in shown
 
 
 def test_worktrees_are_one_project(desk: Desk) -> None:
@@ -104,14 +96,14 @@ def test_worktrees_are_one_project(desk: Desk) -> None:
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")
 def test_a_repository_that_git_made(desk: Desk) -> None:
-    """Linking makes one new file in it, which git sees as such."""
+    """Linking makes three new files in it, which git sees as such."""
     git = shutil.which("git") or ""
     subprocess.run([git, "init", "-q", "shop"], cwd=desk.path, check=True)
     assert desk.relayctl("link", "--repo", "shop")[0] == 0
     seen = subprocess.run(
         [git, "status", "--porcelain", "-uall"], cwd=desk.path / "shop", capture_output=True, check=True
     )
-    assert seen.stdout == b"?? .relay/rules.json\n"
+    assert seen.stdout == b"?? .relay/rules.json\n?? AGENTS.md\n?? relay.md\n"
 
 
 def test_paths_are_taken_as_a_shell_user_writes_them(desk: Desk) -> None:
@@ -143,7 +135,7 @@ def test_a_name_of_no_usable_letter(desk: Desk) -> None:
     code, _, complaint = desk.relayctl("link", at=shop)
     assert (code, "--project SLUG" in complaint) == (2, True)
     assert desk.relayctl("link", "--project", "shop", at=shop)[0] == 0
-    assert (shop / ".relay/rules.json").read_text() == RULES
+    assert project_in(shop) == "shop"
 
 
 def test_the_project_in_the_rules_is_taken(desk: Desk) -> None:
@@ -152,7 +144,7 @@ def test_the_project_in_the_rules_is_taken(desk: Desk) -> None:
     (shop / ".relay").mkdir()
     (shop / ".relay/rules.json").write_text(RULES)
     assert desk.relayctl("link", at=shop)[1]["project"] == "shop"
-    assert (shop / ".relay/rules.json").read_text() == RULES
+    assert project_in(shop) == "shop"
     assert desk.relayctl("link", "--project", "till", at=shop)[1]["former"] == "shop"
     assert json.loads((shop / ".relay/rules.json").read_text())["project"] == "till"
 
@@ -278,3 +270,142 @@ def test_a_repository_of_a_renamed_project(desk: Desk) -> None:
     (shop / ".relay/rules.json").write_text(RULES)
     assert desk.relayctl("unlink", at=shop)[1]["left"] is None
     assert not (shop / ".relay").exists()
+
+
+def test_the_files_follow_the_memory(desk: Desk) -> None:
+    """A decision makes relay.md old, which is told and mended; a second time writes nothing; unlinking leaves nothing."""
+    shop = repository(desk.path / "shop")
+    (shop / "src").mkdir()
+    (shop / "CLAUDE.md").write_bytes(b"Be brief.")
+    assert desk.relayctl("link", at=shop)[1]["files"] == [
+        {"file": "AGENTS.md", "state": "created", "reason": None},
+        {"file": "CLAUDE.md", "state": "written", "reason": None},
+        {"file": "relay.md", "state": "created", "reason": None},
+    ]
+    assert desk.relayctl("link", "--check", at=shop / "src")[0] == 0
+    desk.relayctl("decide", "Prices are integers of cents.", at=shop)
+    code, told, _ = desk.relayctl("link", "--check", "--json", at=shop)
+    assert (code, told["fresh"], told["files"][2]["state"]) == (3, False, "written")
+    assert look_of_doctor(desk, shop)[0] == "warn"
+    assert "Prices" not in (shop / "relay.md").read_text()
+    code, told, _ = desk.relayctl("link", "--refresh", at=shop / "src")
+    assert (code, told["root"], [one["state"] for one in told["files"]]) == (
+        0,
+        str(shop),
+        ["fresh", "fresh", "written"],
+    )
+    assert "Prices" in (shop / "relay.md").read_text()
+    assert look_of_doctor(desk, shop)[0] == "ok"
+    before = {path: path.stat().st_mtime_ns for path in shop.rglob("*")}
+    assert on_terminal(
+        desk.home, "link", "--refresh", "--repo", str(shop), env={"HOME": str(desk.path / "user")}
+    )[1].startswith("nothing was written\n")
+    assert {path: path.stat().st_mtime_ns for path in shop.rglob("*")} == before
+    assert desk.relayctl("unlink", at=shop)[1]["left"] is None
+    assert sorted(path.name for path in shop.iterdir()) == [".git", "CLAUDE.md", "src"]
+    assert (shop / "CLAUDE.md").read_bytes() == b"Be brief."
+
+
+def look_of_doctor(desk: Desk, at: Path) -> tuple[str, str]:
+    """What `doctor` says of the files: state and detail."""
+    checks = desk.relayctl("doctor", at=at)[1]["checks"]
+    return next((one["state"], one["detail"]) for one in checks if one["name"] == "rules")
+
+
+def test_a_refused_file_is_told_beside_those_that_were_written(desk: Desk) -> None:
+    """The command fails, the repository is linked, and --force goes on."""
+    shop = repository(desk.path / "shop")
+    (shop / "AGENTS.md").write_text("<!-- relay:begin -->\nMine.\n<!-- relay:end -->\n")
+    code, told, complaint = desk.relayctl("link", at=shop)
+    assert (code, [one["state"] for one in told["files"]]) == (2, ["refused", "skipped", "created"])
+    assert "AGENTS.md: relay did not write" in complaint
+    assert "written: relay.md" in complaint
+    assert "Mine" not in complaint
+    assert desk.links() == {str(shop): "shop"}
+    assert look_of_doctor(desk, shop)[0] == "warn"
+    assert desk.relayctl("link", "--check", at=shop)[0] == 3
+    assert desk.relayctl("link", "--refresh", at=shop)[0] == 2
+    assert desk.relayctl("link", "--refresh", "--force", at=shop)[0] == 0
+    (shop / "AGENTS.md").write_text((shop / "AGENTS.md").read_text().replace("relay.md", "mine.md"))
+    code, shown = on_terminal(desk.home, "unlink", "--repo", str(shop))
+    assert (code, "AGENTS.md: what relay wrote was changed" in " ".join(shown.split())) == (0, True)
+
+
+@pytest.mark.parametrize("words", [("--refresh",), ("--check",)])
+def test_what_is_not_linked_is_not_written(desk: Desk, words: tuple[str, ...]) -> None:
+    """Neither a directory without rules nor a clone with somebody's; nothing is linked by it."""
+    clone = repository(desk.path / "clone")
+    assert desk.relayctl("link", *words, at=clone)[0] == 2
+    (clone / ".relay").mkdir()
+    (clone / ".relay/rules.json").write_text(RULES)
+    code, _, complaint = desk.relayctl("link", *words, at=clone)
+    assert (code, "not linked" in complaint) == (2, True)
+    assert (desk.links(), (clone / "AGENTS.md").exists()) == ({}, False)
+
+
+def test_the_files_of_a_renamed_project_and_of_its_worktrees(desk: Desk) -> None:
+    """Refreshed from a worktree, the files of the main one name the project as it is called now."""
+    shop = repository(desk.path / "shop")
+    tree = worktree(shop / ".git", desk.path / "fix-41")
+    desk.relayctl("link", at=shop)
+    desk.relayctl("project", "rename", "shop", "store")
+    told = desk.relayctl("link", "--refresh", at=tree)[1]
+    assert (told["root"], told["project"], told["files"][0]["state"]) == (str(shop), "store", "written")
+    assert "`store`" in (shop / "AGENTS.md").read_text()
+    assert not (tree / "AGENTS.md").exists()
+
+
+def test_linking_several_times_at_once(desk: Desk) -> None:
+    """All succeed, and leave one section."""
+    shop = repository(desk.path / "shop")
+    with ThreadPoolExecutor(3) as pool:
+        codes = list(pool.map(lambda _: desk.relayctl("link", at=shop)[0], range(3)))
+    assert codes == [0, 0, 0]
+    assert (shop / "AGENTS.md").read_text().count("relay:begin") == 1
+    assert desk.relayctl("link", "--check", at=shop)[0] == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--refresh", "--check"),
+        ("--refresh", "--project", "shop"),
+        ("--check", "--project", "shop"),
+        ("--check", "--force"),
+        ("--list", "--refresh"),
+        ("--list", "--force"),
+    ],
+)
+def test_options_that_contradict_each_other(desk: Desk, words: tuple[str, ...]) -> None:
+    """Nothing is linked."""
+    assert desk.relayctl("link", *words, at=repository(desk.path / "shop"))[0] == 2
+    assert desk.links() == {}
+
+
+def test_a_daemon_that_does_not_know_the_files(desk: Desk) -> None:
+    """An older one has no such route: it is named, with what was done; nothing but the rules is written."""
+    shop = repository(desk.path / "shop")
+    old = desk.path / "old"
+    old.mkdir()
+    linked = {
+        "root": str(shop),
+        "project": "shop",
+        "created": True,
+        "changed": True,
+        "former": None,
+        "remote": None,
+    }
+
+    def answer(request: bytes) -> bytes:
+        if request.startswith(b"POST /v1/links "):
+            return http(201, linked)
+        return http(404, {"code": "not_found", "title": "no such thing", "status": 404})
+
+    env = {"HOME": str(desk.path / "user"), "RELAY_AUTOSTART": "0"}
+    with serve(old, answer, version="0.0.1"):
+        done = run(old, "link", cwd=shop, env=env)
+    complaint = done.stderr.decode()
+    assert done.returncode == 2
+    assert "the daemon is relayd 0.0.1" in complaint
+    assert "the sections were not written" in complaint
+    assert sorted(path.name for path in shop.iterdir()) == [".git", ".relay"]

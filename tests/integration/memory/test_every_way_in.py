@@ -34,6 +34,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("POST", "/v1/feed"): {"kind": "deploy.done"},
     ("POST", "/v1/recall"): {},
     ("POST", "/v1/brief"): {},
+    ("PUT", "/v1/rules/grok"): {"path": "/w/grok/rules/relay.md"},
 }
 """What each route would take."""
 

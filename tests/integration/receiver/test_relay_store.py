@@ -85,7 +85,7 @@ async def test_the_file_is_ours_and_private(home):
         assert home.database.stat().st_mode & 0o777 == 0o600
         async with look(home) as connection:
             assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
-            assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+            assert connection.execute("PRAGMA user_version").fetchone() == (4,)
             assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 

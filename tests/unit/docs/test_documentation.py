@@ -18,7 +18,7 @@ import relayd.daemon  # with everything that publishes a happening
 from relay_queue.envelope import parse
 from relay_queue.status import Status
 from relayctl.cli.section import SECTIONS
-from relayctl.hook_settings import claude_hooks
+from relayctl.setup.entries import EVENTS, handler
 from relayd.api.app import all_routes
 from relayd.api.problem import STATUS
 from relayd.config import Config
@@ -146,12 +146,13 @@ def test_every_command_and_option_is_listed():
 
 
 def test_the_settings_for_an_agent_cli_are_those_that_link_prints():
-    """The JSON in docs/hooks.md has the events, commands and times of `relayctl link`."""
+    """The JSON in docs/hooks.md has the events, commands and times of `relayctl setup`."""
     (shown,) = re.findall(r"^   ```json\n(.+?)^   ```", page("docs/hooks.md"), flags=re.MULTILINE | re.DOTALL)
     written = shown.replace(
         r"\"$HOME/.local/state/relayd/bin/relay-hook\"", "/home/ana/.relay/bin/relay-hook"
     )
-    assert json.loads(written)["hooks"] == claude_hooks("/home/ana/.relay")
+    entered = {event: [{"hooks": [handler("claude", "/home/ana/.relay", event)]}] for event in EVENTS}
+    assert json.loads(written)["hooks"] == entered
 
 
 def test_every_direct_dependency_has_a_reason():

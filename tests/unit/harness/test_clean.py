@@ -16,8 +16,8 @@ from relayd.harness.call import HookCall
 from relayd.harness.clean import CUT, MAX_MEMBERS, MAX_TEXT_BYTES, Cleaner
 from relayd.harness.fitting import REST
 from relayd.harness.ignored import IGNORED
+from relayd.harness.marked_parts import MEMORY, PRIVATE
 from relayd.harness.payload import LEFT_OUT
-from relayd.harness.private_parts import PRIVATE
 from relayd.text.scrub import MARK
 
 SESSION = "5e551011-0000-4000-8000-00000000abcd"
@@ -190,10 +190,21 @@ def test_private_parts_go_within_each_string():
     assert stored == [f"a {PRIVATE}", "b</private> c", {PRIVATE: PRIVATE}]
 
 
+def test_what_relay_had_told_is_not_kept():
+    """In values and names, at any depth; it would come back as news of its own."""
+    told = "<relay-memory>Keep the outbox.</relay-memory>"
+    quoted = json.dumps({"said": told.replace("<", "\u003c")})
+    stored = kept([f"a {told} b", {told: [told]}, quoted, "&lt;relay-memory&gt;Keep the outbox."])
+    assert stored[:2] == [f"a {MEMORY} b", {MEMORY: [MEMORY]}]
+    assert stored[3] == MEMORY
+    assert "outbox" not in json.dumps(stored)
+
+
 @pytest.mark.parametrize("length", [524_280, 524_288, 600_000, 2_000_000])
 def test_behind_a_private_part_that_is_too_long_nothing_is_kept(length):
     """A text is looked at up to half a million characters; where it ends within a private part, that is not closed."""
     assert kept("a <private>" + "x" * length + "</private> b") == f"a {PRIVATE}{CUT}"
+    assert kept("a <relay-memory>" + "x" * length + "</relay-memory> b") == f"a {MEMORY}{CUT}"
     assert "y" not in kept("<private>x</private>" * 30_000 + "z" * length + "y" * 9)
 
 
@@ -309,6 +320,7 @@ def test_depth_is_bounded():
 ODD_TEXT = st.text(max_size=20) | st.sampled_from(
     [
         "<private>",
+        "<relay-memory>",
         "\x00",
         "\ud800",
         "/w/.env",

@@ -1,0 +1,34 @@
+"""Settings that are only looked at: nothing is planned with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from relayctl.edits import file
+from relayctl.edits.document import decode
+from relayctl.setup.form import JSON, TOML
+from relayctl.setup.shape import as_table
+
+__all__ = ("look", "settings")
+
+
+def look(path: str) -> bytes | None:
+    """Read a file; None if it is not there.
+
+    Raises:
+        EditRefused: It cannot be read.
+    """
+    return file.read(path).content
+
+
+def settings(path: str) -> Mapping[str, Any]:
+    """Read a file's settings, TOML by its ending, else JSON; none if it is not there.
+
+    Raises:
+        EditRefused: It cannot be read.
+    """
+    text = decode(look(path)).text
+    if not text.strip():
+        return {}
+    return as_table((TOML if path.endswith(".toml") else JSON).parse(text))

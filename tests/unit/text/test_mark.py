@@ -1,0 +1,103 @@
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relayd.text.mark import MARK_BEGIN, MARK_END, defused
+
+SPELLINGS = (
+    MARK_BEGIN,
+    MARK_END,
+    "</RELAY-Memory>",
+    "< / relay-memory >",
+    "<relay-memory a='1'>",
+    "&lt;/relay-memory&gt;",
+    "&amp;lt;/relay-memory&gt;",
+    "&#60;/relay-memory>",
+    "&#x3C;&#47;relay-memory>",
+    "\\u003c/relay-memory\\u003e",
+    "\\\\u003C\\/relay-memory>",
+    "\\x3c/relay-memory",
+    "%3C%2Frelay-memory%3E",
+    "\uff1c\uff0f\uff52\uff45\uff4c\uff41\uff59\uff0d\uff4d\uff45\uff4d\uff4f\uff52\uff59\uff1e",
+    "</re\u200blay\u2011mem\u00adory>",
+    "</r\u0435l\u0430y-memory>",
+    "<relay_memory>",
+    "<<</relay-memory>",
+)
+PIECES = st.sampled_from(
+    [
+        "<",
+        "/",
+        "relay",
+        "-",
+        "memory",
+        ">",
+        "&lt;",
+        "&amp;",
+        "lt;",
+        "\\u003c",
+        "\\",
+        "u003c",
+        "\u200b",
+        " ",
+        "\uff05",
+        "\uff1c",
+        "a",
+        "(",
+    ]
+)
+
+
+def seen(text):
+    """Read a text as a lenient reader may: escapes undone, what is not seen dropped, wide letters made narrow."""
+    for _ in range(4):
+        text = text.replace("&amp;", "&")
+    text = re.sub(r"(?i)&lt;|&#60;|&#x3c;|\\+u003c|\\+x3c|%3c", "<", text)
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return re.sub("[\u00ad\u200b\\s\\\\]", "", text).replace("\u2010", "-")
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_no_spelling_of_a_mark_survives(spelling):
+    """What opens it is a bracket then, and what stands around it is as it was."""
+    before, after = "a <b> & c ", " d < e"
+    made = defused(f"{before}{spelling}{after}")
+    assert made.startswith(before)
+    assert made.endswith(after)
+    assert "(" in made
+    assert not re.search(r"</?relay[-_]memory", seen(made))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "relay-memory is a package",
+        "a <relay> b",
+        "<memory>",
+        "if a < b: relay()",
+        "<relay-hook>",
+        "<a>memory",
+    ],
+)
+def test_other_text_stays_as_it_is(text):
+    """Only what could be a mark is changed."""
+    assert defused(text) == text
+
+
+@given(st.lists(PIECES, max_size=30).map("".join))
+def test_no_text_opens_or_closes_anything(text):
+    """Whatever is put together: no mark is left, nothing is longer, and twice changes nothing more."""
+    made = defused(text)
+    assert not re.search("</?relay-memory", seen(made))
+    assert len(made) <= len(text)
+    assert len(made.encode()) <= len(text.encode())
+    assert defused(made) == made
+
+
+@given(st.text())
+def test_any_text_is_taken(text):
+    """None fails, and none is longer."""
+    assert len(defused(text)) <= len(text)
