@@ -17,6 +17,7 @@ __all__ = (
     "Rules",
     "drop_if_empty",
     "find_rules",
+    "make_directory",
     "new_mode",
     "note_files",
     "remove_rules",
@@ -221,6 +222,14 @@ def drop_if_empty(directory: str) -> None:
         os.rmdir(directory)
 
 
+def make_directory(directory: str) -> None:
+    """Make a directory if it is missing, and never the one it is in: a repository that is gone is not made anew."""
+    import contextlib
+
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(directory)
+
+
 def _put(root: str, members: Mapping[str, Any]) -> None:
     """Write the file whole."""
     _write(root, lambda _content: _spelt(members))
@@ -232,7 +241,7 @@ def _write(root: str, change: Callable[[bytes], bytes]) -> None:
     directory = os.path.dirname(path)
     made = not os.path.isdir(directory)
     try:
-        os.makedirs(directory, exist_ok=True)
+        make_directory(directory)
         found = file.read(path)
         aim = found if found.content is not None else found._replace(mode=new_mode())
         file.write(aim, change(found.content or b""))

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 from relayctl.errors import RulesRefused
-from relayctl.rules_file import drop_if_empty, resolved_rules
+from relayctl.rules_file import drop_if_empty, make_directory, resolved_rules
 
 __all__ = ("holding",)
 
@@ -39,10 +39,12 @@ def _locked(directory: str, until: float) -> int:
     """Open and lock a directory that is still there by its name when it is locked."""
     while True:
         try:
-            os.makedirs(directory, exist_ok=True)
+            make_directory(directory)
             descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError:  # another run has just removed it
-            continue
+        except FileNotFoundError as error:  # another run has just removed it, or the repository is gone
+            if os.path.isdir(os.path.dirname(directory)):
+                continue
+            raise RulesRefused(directory, error.strerror or str(error)) from error
         except OSError as error:
             raise RulesRefused(directory, error.strerror or str(error)) from error
         try:

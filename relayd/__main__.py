@@ -112,9 +112,21 @@ def _run(home: Home, options: Options, inherited: Inherited | None, report: Star
 
         config = load(home.config, os.environ, foreground=options.foreground)
         _do_without(_NEEDLESS)
+        from relayd.harness.launcher import try_to_keep
+
+        # first: the compiler's memory, up to a MiB, is used again for what is imported then
+        launcher_failed = try_to_keep(home, config.daemon.pass_env)
         from relayd.daemon import run
 
-        return run(home, config, report, os.environ, options=options, inherited=inherited)
+        return run(
+            home,
+            config,
+            report,
+            os.environ,
+            options=options,
+            inherited=inherited,
+            launcher_failed=launcher_failed,
+        )
     except (RelaydError, OutboxError) as failure:
         report.failed(failure, home)
         return _say(failure)

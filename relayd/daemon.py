@@ -19,9 +19,8 @@ from relayd.config import Config
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
 from relayd.delivery.senders import Senders
-from relayd.events import Bus, DaemonReady, DaemonStopped
+from relayd.events import Bus, DaemonReady, DaemonStopped, LauncherFailed
 from relayd.handover import Handover, Installed
-from relayd.harness.launcher import keep_and_tell
 from relayd.home import Home
 from relayd.idle import Attendance, Idleness
 from relayd.leaving import Leaving
@@ -55,6 +54,7 @@ def run(
     *,
     options: Options,
     inherited: Inherited | None,
+    launcher_failed: LauncherFailed | None,
 ) -> int:
     """Serve until someone asks to leave; the exit status, or `exits.AGAIN`.
 
@@ -65,6 +65,7 @@ def run(
         environ: Says whether there is a service manager, and when this process began anew.
         options: When to leave without being asked.
         inherited: A socket to serve on, instead of one in the home.
+        launcher_failed: Why what agent CLIs run is not current, to be told once there is a log.
 
     Raises:
         OutboxError: `relay.db` cannot be opened.
@@ -72,7 +73,7 @@ def run(
     """
 
     async def live() -> int:
-        return await _Daemon(home, config, report, environ, options).live(inherited)
+        return await _Daemon(home, config, report, environ, options).live(inherited, launcher_failed)
 
     sys.setswitchinterval(_HAND_OVER_S)
     return anyio.run(live, backend_options={"loop_factory": uvloop.new_event_loop})
@@ -101,12 +102,14 @@ class _Daemon:
         self._notifier = Notifier(environ)
         self._handover = Handover(Installed(), self._leaving, self._bus, environ)
 
-    async def live(self, inherited: Inherited | None) -> int:
+    async def live(self, inherited: Inherited | None, launcher_failed: LauncherFailed | None) -> int:
         """Run from the first open file to the last closed one; the exit status."""
         take_over_logging(self._log)
         self._bus.subscribe(tell(self._log))
         self._bus.subscribe(self._loss.hear)
         self._bus.subscribe(self._notifier.hear)
+        if launcher_failed is not None:
+            self._bus.publish(launcher_failed)
         self._leaving.obey_signals()
         if self._options.while_fd is not None:
             self._leaving.obey_end_of(self._options.while_fd)
@@ -123,7 +126,6 @@ class _Daemon:
 
     async def _open_and_serve(self, inherited: Inherited | None) -> int:
         """Nest the parts: what needs another closes before it. The number of requests cut off is returned."""
-        keep_and_tell(self._home, self._config.daemon.pass_env, self._bus)
         async with AsyncExitStack() as stack:
             services = await self._open(stack)
             listener = bind(self._home) if inherited is None else adopt(os.dup(inherited.fd), inherited.where)

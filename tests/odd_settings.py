@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ("BROKEN_JSON", "BROKEN_TOML", "FOREIGN_GROUP", "JSON", "TOML")
+__all__ = ("BROKEN_JSON", "BROKEN_TOML", "CLOSED_TOML", "FOREIGN_GROUP", "JSON", "TOML")
 
 FOREIGN_GROUP = {
     "matcher": "Bash",
@@ -225,6 +225,13 @@ TOML: dict[str, bytes] = {
     "many tables": b"".join(b'[projects."/p/%d"]\ntrust_level = "trusted"\n\n' % at for at in range(60)),
 }
 """Files of TOML by what is odd about them."""
+
+CLOSED_TOML = {
+    "arrays with comments": {"codex"},
+    "hooks in a line": {"codex", "grok"},
+    "hooks in an empty line": {"codex", "grok"},
+}
+"""Those that nothing can be added to, so that setup refuses them, and for which CLIs."""
 
 BROKEN_TOML: dict[str, tuple[bytes, str]] = {
     "text": (b"SECRETWORD", "no TOML"),

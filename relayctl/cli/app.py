@@ -62,7 +62,7 @@ class Verbs(click.Group):
 def _meant(word: str, verbs: Sequence[str]) -> str:
     from difflib import get_close_matches
 
-    close = " or ".join(map(repr, get_close_matches(word, verbs)))
+    close = " or ".join(map(repr, get_close_matches(word, verbs, cutoff=0.65)))
     return close and f" Did you mean {close}?"
 
 
@@ -97,7 +97,8 @@ Environment:
 \b
 Exit codes:
   0 done, 2 failed, 130 interrupted,
-  3 `flush` left events pending, or `daemon status` found no daemon
+  3 `flush` left events pending, `daemon status` found no daemon, or
+    `link --check` found a file that is not fresh
 
 \b
 Output is a table on a terminal, JSON in a pipe or with --json.

@@ -8,7 +8,7 @@ from relayctl.cli.table import columns, pairs, plain
 
 __all__ = ("checked", "linked", "links_table", "refreshed", "unlinked")
 
-_NEXT = "Next, once for all repositories: `relayctl setup` gives your agents the hooks and the tools."
+_NEXT = "Once for all repositories, if not done yet: `relayctl setup` gives agents the hooks and the tools."
 _WRITES = ("created", "written", "removed")
 _WORDS = {
     "fresh": "as it should be",
@@ -48,7 +48,7 @@ def refreshed(answer: dict[str, Any]) -> str:
 
 def checked(answer: dict[str, Any]) -> str:
     """Tell of each file how it stands."""
-    done = "all is fresh" if answer["fresh"] else "not all is fresh: `relayctl link --refresh`"
+    done = "all is fresh" if answer["fresh"] else "not all is fresh: `relayctl link --refresh` writes it anew"
     rows = [("project", answer["project"]), ("directory", answer["root"])]
     rows += [(one["file"], _standing(one)) for one in answer["files"]]
     return f"{done}\n{pairs(rows)}"

@@ -13,7 +13,7 @@ __all__ = ("mcp",)
     epilog="""\b
 Examples:
   relayctl mcp --lane claude
-  claude mcp add relay -- relayctl mcp --lane claude
+  claude mcp add --scope user relay -- relayctl mcp --lane claude
   npx @modelcontextprotocol/inspector --cli --method tools/list relayctl mcp
 
 `relayctl setup` enters it in the settings of agent CLIs.

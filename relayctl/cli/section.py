@@ -69,8 +69,8 @@ SECTIONS: tuple[tuple[str, dict[str, Lookup]], ...] = (
         {
             "setup": Lookup("relayctl.cli.setup", "setup", "Put relay into the agent CLIs; take it out."),
             "link": Lookup("relayctl.cli.link", "link", "Let hooks capture in a repository; list those."),
-            "mcp": Lookup("relayctl.cli.mcp", "mcp", "Give an agent CLI the tools of the memory (MCP)."),
             "unlink": Lookup("relayctl.cli.link", "unlink", "Stop hooks from capturing in a repository."),
+            "mcp": Lookup("relayctl.cli.mcp", "mcp", "Give an agent CLI the tools of the memory (MCP)."),
             "upstream": Lookup(
                 "relayctl.cli.upstream", "upstream", "Choose the server that hooks deliver to."
             ),

@@ -37,13 +37,16 @@ Examples:
 Environment:
   CLAUDE_CONFIG_DIR, CODEX_HOME, GROK_HOME  where they keep their settings
   RELAY_USER_HOME                           what ~ means for all of this
+
+\b
+Exit codes: 0 done, or nothing to do; 2 not agreed to, or not possible.
 """
 )
 @click.option(
     "--only", type=click.Choice(_CLIS), multiple=True, help="This one, found or not; can be repeated."
 )
 @click.option("--remove", "removing", is_flag=True, help="Take out what is relay's.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask; needed where no terminal is.")
 @json_option
 @click.pass_obj
 def setup(client: Client, *, only: tuple[str, ...], removing: bool, yes: bool, as_json: bool) -> int:
@@ -61,7 +64,7 @@ def setup(client: Client, *, only: tuple[str, ...], removing: bool, yes: bool, a
     if not agreed.empty:
         _confirm(agreed, removing=removing, yes=yes)
         done, failure = run.carry_out(agreed)
-    show(_answer(client, run, agreed, done), _table, as_json=as_json)
+    show(_answer(client, run, agreed, done, failure), _table, as_json=as_json)
     if failure:
         verb = "still keeps" if removing else "does not keep"
         warn(f"the daemon {verb} {agreed.rules}: {failure}; repeat the command when that is mended")
@@ -92,7 +95,7 @@ def _confirm(agreed: Proposal, *, removing: bool, yes: bool) -> None:
         raise click.exceptions.Exit(_REFUSED)
 
 
-def _answer(client: Client, run: Run, agreed: Proposal, done: Plan) -> dict[str, Any]:
+def _answer(client: Client, run: Run, agreed: Proposal, done: Plan, failure: str) -> dict[str, Any]:
     from relayctl.setup.backup import directory
 
     notes = dict.fromkeys((*agreed.plan.notes, *run.advice()))
@@ -103,6 +106,7 @@ def _answer(client: Client, run: Run, agreed: Proposal, done: Plan) -> dict[str,
         "agents": [_agent(agent, run, done) for agent in run.all],
         "files": [_file(change) for change in done.changes],
         "rules_file": agreed.rules,
+        "rules_flaw": failure or None,
         "notes": [{"cli": cli, "text": text} for cli, text in notes],
         "backups": directory(client.home) if any(change.old is not None for change in done.changes) else None,
     }
@@ -138,7 +142,7 @@ def _table(answer: dict[str, Any]) -> str:
     from relayctl.cli.table import pairs
 
     rows = [*_agent_rows(answer)]
-    if answer["rules_file"]:
+    if answer["rules_file"] and not answer["rules_flaw"]:
         kept = "removed with it" if answer["removing"] else "kept by the daemon"
         rows.append(("rules file", f"{answer['rules_file']}: {kept}"))
     if answer["backups"]:
@@ -146,6 +150,10 @@ def _table(answer: dict[str, Any]) -> str:
     rows += [("note", f"{note['text']}") for note in answer["notes"]]
     if not answer["removing"] and all(one["state"] == "not found" for one in answer["agents"]):
         rows.append(("next", "install one of them, or set one up all the same with --only"))
+    if any(one["state"] == "set up" for one in answer["agents"]):
+        rows.append(
+            ("next", "`relayctl link` in each repository where it shall work; elsewhere it does nothing")
+        )
     return pairs(rows)
 
 

@@ -61,7 +61,9 @@ class Unsafe(EditRefused):
     """A place is written in a way that the edit would have changed more than it means."""
 
     def __init__(self, place: str) -> None:
-        super().__init__(f"{place} is written in a way that cannot be changed safely")
+        super().__init__(
+            f"{place} is written in a way that cannot be changed safely; as a [table] of its own it can"
+        )
 
 
 class FileRefused(EditRefused):

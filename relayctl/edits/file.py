@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from contextlib import suppress
 from typing import NamedTuple
@@ -96,6 +97,7 @@ def remove(found: Read, made: tuple[str, ...] = ()) -> None:
             os.unlink(found.real_path)
     except OSError as error:
         raise FileRefused(found.path, f"it cannot be removed: {_reason(error)}") from error
+    _drop_left(found.real_path)
     _drop_directories(made)
 
 
@@ -129,10 +131,9 @@ def _check(found: Read) -> Read:
 
 
 def _replace(found: Read, content: bytes) -> None:
-    directory, name = os.path.split(found.real_path)
-    aside = os.path.join(directory, f".{name}.{os.getpid()}.tmp")
-    with suppress(FileNotFoundError):
-        os.unlink(aside)  # of a process that was killed and had the same number
+    directory = os.path.dirname(found.real_path)
+    aside = _aside(found.real_path, os.getpid())
+    _drop_left(found.real_path)
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         with open(os.open(aside, flags, _NEW_MODE), "wb") as file:
@@ -140,12 +141,42 @@ def _replace(found: Read, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        _check(found)  # once more, as late as it goes: a disk takes its time
         os.replace(aside, found.real_path)
     except BaseException:
         with suppress(OSError):
             os.unlink(aside)
         raise
     _sync(directory)
+
+
+def _aside(path: str, pid: int | str) -> str:
+    """Name what a process writes before it takes a file's place."""
+    directory, name = os.path.split(path)
+    return os.path.join(directory, f".{name}.{pid}.tmp")
+
+
+def _drop_left(path: str) -> None:
+    """Remove what processes left beside a file that were killed while they wrote it: it may hold credentials."""
+    directory, start = os.path.split(_aside(path, ""))
+    pattern = re.compile(rf"{re.escape(start.removesuffix('.tmp'))}(\d{{1,10}})\.tmp")
+    with suppress(OSError):
+        for name in os.listdir(directory):
+            if (left := pattern.fullmatch(name)) and not _runs(int(left[1])):
+                os.unlink(os.path.join(directory, name))
+
+
+def _runs(pid: int) -> bool:
+    """Tell whether a process of that number is there, other than this one."""
+    if pid == os.getpid():
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _own(found: Read, descriptor: int) -> None:
@@ -181,8 +212,8 @@ def _make_directories(directory: str, made: list[str]) -> None:
 
 
 def _drop_directories(made: tuple[str, ...] | list[str]) -> None:
-    with suppress(OSError):  # something else is in it, or it is gone
-        for directory in reversed(made):
+    for directory in reversed(made):
+        with suppress(OSError):  # something else is in it, or it is gone
             os.rmdir(directory)
 
 

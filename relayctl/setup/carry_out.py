@@ -83,9 +83,12 @@ def _taken(lock: int) -> bool:
 
 def _check(agreed: Plan, plan: Plan) -> None:
     """See that nothing will be written that was not shown; less is fine, as when another setup was faster."""
-    shown = {change.path: _lines(change) for change in agreed.changes}
+    shown = {change.path: change for change in agreed.changes}
     for change in plan.changes:
-        if shown.get(change.path) != _lines(change):
+        told = shown.get(change.path)
+        if told is None or (
+            (told.old, told.new) != (change.old, change.new) and _lines(told) != _lines(change)
+        ):
             raise SettingsMoved(change.path)
 
 

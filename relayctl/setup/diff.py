@@ -9,6 +9,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from relayctl.setup.entries import shown
 
@@ -19,14 +20,16 @@ _HIDDEN = "…"
 # A file without line ends, as programs write them, is laid out for the eye.
 _WIDE = 200
 _CUT = 400
+_SHORT = 16
 _JSON = re.compile(r'(?P<text>"(?:[^"\\\n]|\\.)*")(?P<key>\s*:)?')
 _TOML = re.compile(
-    r'(?P<text>"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\'|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')(?P<key>[ \t]*[.=])?'
+    r'(?P<text>"""(?:\\[\s\S]|[^\\])*?"{3,5}|\'\'\'[\s\S]*?\'{3,5}|"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')(?P<key>[ \t]*[.=])?'
     r"|(?P<comment>#[^\n]*)"
 )
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[{\[,]')
 
 
+@lru_cache(maxsize=16)  # large settings take seconds, and the same change is looked at more than once
 def between(path: str, old: bytes | None, new: bytes | None) -> str:
     """Compare a file as it is with what it shall be; a unified diff, in which no text of others' stands.
 
@@ -61,9 +64,14 @@ def _masked(content: bytes | None, *, toml: bool) -> str:
 def _mask(found: re.Match[str]) -> str:
     if found.groupdict().get("comment"):
         return f"# {_HIDDEN}"
-    if found["key"] is not None or shown(_value(found["text"])):
+    if found["key"] is not None or (_may_be_ours(found["text"]) and shown(_value(found["text"]))):
         return found[0]
     return f'"{_HIDDEN}"'
+
+
+def _may_be_ours(token: str) -> bool:
+    """Tell whether a text is worth reading: settings can hold a million that are not."""
+    return len(token) <= _SHORT or "relay-" in token
 
 
 def _value(token: str) -> str:

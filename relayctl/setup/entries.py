@@ -71,7 +71,8 @@ def role(found: object, cli: str, event: str | None = None) -> Literal["ours", "
         program, lane, word = words[place : place + _WORDS]
         if program.endswith(_HOOK) and lane == cli and word in called:
             return "ours" if len(words) == _WORDS else "wrapped"
-    return ""
+    within = (word for word in words if _HOOK in word and word != as_table(found).get("command"))
+    return "wrapped" if any(role({"command": word}, cli, event) for word in within) else ""
 
 
 def server(cli: str, home: str) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def is_our_server(found: object) -> bool:
 def calls_us(command: str) -> bool:
     """Tell whether a text of settings is a command of ours and nothing else."""
     if command.endswith(_SERVER_PROGRAM):
-        return True
+        return command.startswith("/") and " /" not in command  # a path, and nothing before it
     return any(role({"command": command}, cli) == "ours" for cli in _TIMEOUTS_S)
 
 

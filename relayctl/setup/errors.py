@@ -34,7 +34,8 @@ class SettingsRefused(SetupRefused):
     def __init__(self, flaws: Sequence[tuple[str, str]], others: Sequence[str] = ()) -> None:
         hint = "correct that, and repeat the command"
         if others:
-            hint += f"; `--only {others[0]}` leaves it aside"
+            only = " ".join(f"--only {other}" for other in others)
+            hint += f"; `{only}` leaves it aside"
         told = [f"{path}: {rule}" for path, rule in flaws]
         super().__init__(
             "settings cannot be changed as they are; nothing was written", details=told, hint=hint

@@ -5,6 +5,8 @@ It takes no text from hooks: what it should know lies in that file, and in the i
 
 from __future__ import annotations
 
+import os
+
 from relayctl.setup.agent import Agent
 from relayctl.setup.form import JSON, TOML
 from relayctl.setup.part import hooks, mcp_server
@@ -40,4 +42,5 @@ def target(path: str, home: str) -> Target:
     """Say what belongs into a file, which its name tells."""
     if path.endswith(".toml"):
         return Target("grok", path, TOML, (mcp_server("grok", home, "mcp_servers"),))
-    return Target("grok", path, JSON, (hooks("grok", home, own_file=True),), own=True)
+    rules = f"{os.path.dirname(os.path.dirname(path))}/rules"
+    return Target("grok", path, JSON, (hooks("grok", home, own_file=True),), own=True, beside=(rules,))

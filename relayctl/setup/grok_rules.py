@@ -32,21 +32,25 @@ def kept_path(client: Client) -> str | None:
 def begin(client: Client, path: str) -> str:
     """Have the daemon keep a file from now on; what went wrong, or nothing."""
     try:
-        client.ask("PUT", _ROUTE, None, {"path": path}, again=True)
+        told: dict[str, Any] = client.ask("PUT", _ROUTE, None, {"path": path}, again=True)
     except ClientError as error:
         return str(error)
-    return ""
+    return told.get("detail") or ""
 
 
-def end(client: Client, path: str) -> str:
+def end(client: Client, path: str, *, made: bool) -> str:
     """Have the daemon keep it no more, and remove it if it is its own; what went wrong, or nothing.
 
-    The directory goes too if nothing else is in it.
+    Args:
+        client: Reaches the daemon.
+        path: The file.
+        made: Its directory was made for it, and goes too if nothing else is in it.
     """
     try:
         client.ask("DELETE", _ROUTE, again=True)
     except ClientError as error:
         return str(error)
-    with suppress(OSError):
-        os.rmdir(os.path.dirname(path))
+    if made:
+        with suppress(OSError):
+            os.rmdir(os.path.dirname(path))
     return ""

@@ -75,7 +75,7 @@ def mcp_server(cli: str, home: str, table: str, *, kind: str = "") -> Part:
     def install(form: Form, text: str) -> Done:
         old = _servers(form, text, table).get(SERVER)
         if old is not None and not is_our_server(old):
-            rule = f"{table}.{SERVER} is an MCP server of somebody else's"
+            rule = f"{table}.{SERVER} is an MCP server of somebody else's; give it another name, or remove it"
             raise ForeignSettings(rule)
         new = _entry(old, {**({"type": kind} if kind else {}), **server(cli, home)})
         return Done(text if new == old else form.set_member(text, (table, SERVER), new))

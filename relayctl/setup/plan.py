@@ -159,18 +159,22 @@ def _install(draft: _Draft, target: Target, record: Record) -> None:
     edited = installed(target, found.content)
     draft.notes += [(target.cli, note) for note in edited.notes]
     if edited.new is not None and edited.new != found.content:
-        kept = _kept(target, found.content, edited, record.get(target.path))
+        kept = _kept(target, found, edited, record.get(target.path))
         draft.changes.append(FileChange(target.cli, found, edited.new, kept))
 
 
-def _kept(target: Target, old: bytes | None, edited: Edited, known: Kept | None) -> Kept:
+def _kept(target: Target, found: file.Read, edited: Edited, known: Kept | None) -> Kept:
     """Say what to remember of a file, so that it can be brought back as it was before the first change."""
     assert edited.new is not None  # noqa: S101 -- the caller looked
+    old = found.content
     wrote, clean = digest(edited.new), not holds_ours(target, old)
-    directories = (*(known.directories if known else ()), *_missing_above(target.path))
+    missing = (*_missing_above(found.real_path), *(one for one in target.beside if not os.path.lexists(one)))
+    directories = (*(known.directories if known else ()), *missing)
     if known is None or clean:
         before = None if old is None else digest(old)
-        return Kept(clean, before, None, wrote, old is None, edited.made, directories)
+        # What another home's setup made here, or a hand, is not known: then all goes that is empty.
+        made = edited.made if clean else tuple(path for part in target.parts for path in part.tables)
+        return Kept(clean, before, None, wrote, old is None, made, directories)
     made = tuple(dict.fromkeys((*known.made, *edited.made)))
     same = old is not None and digest(old) == known.wrote
     return known._replace(whole=known.whole and same, wrote=wrote, made=made, directories=directories)

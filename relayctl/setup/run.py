@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from relayctl.client import Client
+from relayctl.errors import ClientError
 from relayctl.setup import claude, codex, grok, grok_rules
 from relayctl.setup.agent import Agent, agents
 from relayctl.setup.carry_out import carry_out
@@ -83,13 +84,12 @@ class Run:
             SetupRefused: Nothing was written.
             SetupUnfinished: A file could not be written.
         """
-        failure = ""
-        if self.removing and agreed.rules is not None:
-            failure = grok_rules.end(self._client, agreed.rules)
+        if agreed.rules is None:
+            return self._write(agreed.plan), ""
+        if self.removing:
+            return self._write_without(agreed.rules, agreed.plan)
         done = self._write(agreed.plan)
-        if not self.removing and agreed.rules is not None:
-            failure = grok_rules.begin(self._client, agreed.rules)
-        return done, failure
+        return done, grok_rules.begin(self._client, agreed.rules)
 
     def advice(self) -> list[tuple[str, str]]:
         """Say, by CLI, what only the user can do, and what cannot be done."""
@@ -116,6 +116,17 @@ class Run:
             return plan
         clis = [agent.cli for agent in self.chosen]
         return carry_out(self._home, plan, self._plan, clis, forget=self.removing)
+
+    def _write_without(self, rules: str, plan: Plan) -> tuple[Plan, str]:
+        """Have the rules file go, then write; it comes back if nothing can be written."""
+        known = read(self._home, "grok").values()
+        made = any(os.path.dirname(rules) in kept.directories for kept in known)
+        failure = grok_rules.end(self._client, rules, made=made)
+        try:
+            return self._write(plan), failure
+        except ClientError:
+            grok_rules.begin(self._client, rules)
+            raise
 
     def _rules(self) -> str | None:
         agent = next((one for one in self.chosen if one.cli == "grok"), None)

@@ -51,7 +51,8 @@ def standing(agent: Agent, home: str) -> Standing:
         return Standing("unreadable", foreign.rule)
     if plan.changes:
         names = " and ".join(_short(change.path, agent) for change in plan.changes)
-        return Standing("differs", f"{names} is not as setup writes it", notes)
+        verdict = "is not as setup writes it" if len(plan.changes) == 1 else "are not as setup writes them"
+        return Standing("differs", f"{names} {verdict}", notes)
     return Standing("current", "", notes)
 
 

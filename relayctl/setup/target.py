@@ -23,6 +23,7 @@ class Target(NamedTuple):
         form: JSON or TOML.
         parts: What belongs into it, in the order in which it is put there.
         own: The file is for us alone: it goes once nothing is in it.
+        beside: Directories that the daemon makes for what it keeps there.
     """
 
     cli: str
@@ -30,6 +31,7 @@ class Target(NamedTuple):
     form: Form
     parts: tuple[Part, ...]
     own: bool = False
+    beside: tuple[str, ...] = ()
 
 
 class Edited(NamedTuple):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
 from relayd.brief.budget import Budget
 from relayd.brief.compiler import Brief, compile_brief
 from relayd.brief.kept import Kept
-from relayd.brief.material import INTENT_BYTES, Material, Room, task_of
+from relayd.brief.material import INTENT_BYTES, Candidate, Material, Room, task_of
 from relayd.brief.section import Line, Order, Section
 from relayd.errors import ParameterRefused
 from relayd.memory.decisions import Decisions
@@ -131,11 +133,13 @@ class Briefs:
         preferred = [(one.id, one.key, one.value) for one in wanted]
         sections = [
             Section.preferences(await self._turns.map(Line.preferred, preferred)),
-            Section.decisions(await self._turns.map(Line.decided, decisions), more=more),
+            Section.decisions(await self._turns.map(Candidate.line, decisions), more=more),
         ]
         if project is not None:
             sections.append(Section.summary(project.slug, project.summary))
-        return compile_brief(sections, asked.order, Budget(room.tokens, room.chars))
+        brief = compile_brief(sections, asked.order, Budget(room.tokens, room.chars))
+        recorded = {one.id: one.recorded_at_ms for one in (*decisions, *wanted)}
+        return msgspec.structs.replace(brief, recorded={id_: recorded[id_] for id_ in brief.said})
 
 
 def _room(max_tokens: int, max_chars: int | None) -> Room:

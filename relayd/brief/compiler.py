@@ -52,6 +52,7 @@ class Brief(msgspec.Struct, frozen=True):
         text: Empty if there is nothing to tell.
         tokens: UTF-8 bytes by four, rounded up.
         held: The items in the text, by section; of those shown whole too.
+        recorded: When the wordings of `said` were recorded, by id; empty where nobody asks for that.
     """
 
     text: str
@@ -59,6 +60,13 @@ class Brief(msgspec.Struct, frozen=True):
     tokens: int
     omitted: tuple[Omitted, ...]
     held: Mapping[Name, tuple[str, ...]]
+    recorded: Mapping[str, int] = {}
+
+    @property
+    def said(self) -> list[str]:
+        """List the items that the text says, also those for which another one says it."""
+        repeated = [id_ for left in self.omitted if left.reason == "repeated" for id_ in left.ids]
+        return [*(id_ for ids in self.held.values() for id_ in ids), *repeated]
 
 
 def compile_brief(

@@ -11,20 +11,17 @@ from relayd.brief.briefs import Briefs
 from relayd.brief.budget import Budget
 from relayd.brief.compiler import Brief, compile_brief
 from relayd.brief.frame import Frame
-from relayd.brief.material import INTENT_BYTES
+from relayd.brief.material import INTENT_BYTES, Candidate
 from relayd.brief.news import News, Newsroom, line_of
 from relayd.brief.relevance import Relevance
 from relayd.brief.section import Section
 from relayd.brief.told import Injection, Told, newest_of
 from relayd.memory.decisions import Decisions
-from relayd.memory.moment import Moment
 from relayd.memory.preferences import Preferences
 from relayd.search.search import Hit, Search
-from relayd.store.decisions import Decision
 from relayd.store.index import Kind
 from relayd.store.preferences import Preference
 from relayd.store.projects import Project
-from relayd.store.validity import holds
 from relayd.text.graphemes import cut_bytes
 
 __all__ = ("Injection", "Injections", "Told")
@@ -99,7 +96,7 @@ class Injections:
         asked = (project, lane, model)
         made = self._kept.get(asked)
         if made is None or made.brief is not brief:
-            made = _Whole(brief, frame.text(brief.text), await self._recorded(brief), newest)
+            made = _Whole(brief, frame.text(brief.text), newest_of(brief.recorded.items()), newest)
             self._keep(asked, made)
         return Injection(made.text, Told(at_ms, made.items, made.newest))
 
@@ -139,30 +136,20 @@ class Injections:
             return Injection("", before)
         model = _settable(model)
         hits = await self._relevant(project, prompt, with_preferences=model is not None)
-        rows = await self._holding(project, hits, lane=lane, model=model)
-        fresh = [one for one in rows if before.items.get(one.id) != one.recorded_at_ms]
+        wanted = await self._counting(project, hits, lane=lane, model=model)
+        made = [Candidate.of(hit) for hit in hits if hit.kind == "decision"]
+        recorded = {one.id: one.recorded_at_ms for one in (*made, *wanted)}
+        fresh = {id_ for id_, at_ms in recorded.items() if before.items.get(id_) != at_ms}
         sections = [
-            Section.preferences(line_of(one) for one in fresh if isinstance(one, Preference))._replace(
-                whole=False
-            ),
-            Section.decisions((line_of(one) for one in fresh if isinstance(one, Decision)), more=False),
+            Section.preferences(line_of(one) for one in wanted if one.id in fresh)._replace(whole=False),
+            Section.decisions((one.line() for one in made if one.id in fresh), more=False),
         ]
         brief = compile_brief(sections, "binding_first", Budget(room.tokens, room.chars))
-        recorded = {one.id: one.recorded_at_ms for one in fresh}
         items = newest_of([*before.items.items(), *((id_, recorded[id_]) for id_ in _held(brief))])
         return Injection(frame.text(brief.text), Told(before.at_ms, items, before.newest))
 
     async def _newest(self) -> str:
         return await self._decisions.newest_id() or _BEFORE_ALL
-
-    async def _recorded(self, brief: Brief) -> dict[str, int]:
-        """Tell when the wordings were recorded that a brief says, also those it has once for several items."""
-        repeated = [id_ for left in brief.omitted if left.reason == "repeated" for id_ in left.ids]
-        ids = [*_held(brief), *repeated]
-        if not ids:
-            return {}
-        rows = [*await self._decisions.by_ids(ids), *await self._preferences.by_ids(ids)]
-        return newest_of((one.id, one.recorded_at_ms) for one in rows)
 
     async def _relevant(self, project: Project, prompt: str, *, with_preferences: bool) -> list[Hit]:
         # half a surrogate pair is no character, and cannot be searched for
@@ -171,18 +158,15 @@ class Injections:
         hits = await self._search.find(prompt, project_id=project.id, kinds=kinds, limit=_FOUND, explain=True)
         return Relevance(prompt).keep(hits) if hits else []
 
-    async def _holding(
+    async def _counting(
         self, project: Project, hits: Sequence[Hit], *, lane: str, model: str | None
-    ) -> list[Decision | Preference]:
-        """Read what was found as it is now, the best first; of preferences only those that count."""
-        moment = Moment.of(None, None)
-        decisions = await self._decisions.by_ids([hit.id for hit in hits if hit.kind == "decision"])
-        found: list[Decision | Preference] = [one for one in decisions if holds(one, **moment._asdict())]
-        wanted = {hit.id for hit in hits if hit.kind == "preference"}
-        if wanted:
-            counting = await self._preferences.merged(project.id, lane=lane, model=model, moment=None)
-            found += [one for one in counting if one.id in wanted]
-        return found
+    ) -> list[Preference]:
+        """Read those of the preferences that were found that count here."""
+        found = {hit.id for hit in hits if hit.kind == "preference"}
+        if not found:
+            return []
+        counting = await self._preferences.merged(project.id, lane=lane, model=model, moment=None)
+        return [one for one in counting if one.id in found]
 
     def _keep(self, asked: tuple[Project, str, str | None], made: _Whole) -> None:
         if self._change != self._briefs.change:  # what is kept may hold what was purged since

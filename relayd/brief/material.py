@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 from relayd.brief.budget import BYTES_A_TOKEN
+from relayd.brief.section import Line
 from relayd.memory.decisions import Decisions
 from relayd.memory.moment import Moment
-from relayd.search.search import Search
+from relayd.search.search import Hit, Search
 from relayd.store.decisions import Decision
 from relayd.store.projects import Project, id_of
 
@@ -35,6 +36,16 @@ class Candidate(NamedTuple):
     id: str
     text: str
     task: str | None
+    recorded_at_ms: int
+
+    @classmethod
+    def of(cls, one: Decision | Hit) -> Self:
+        """Take what is shown of a decision that was read or found."""
+        return cls(one.id, one.text, one.task, one.recorded_at_ms)
+
+    def line(self) -> Line:
+        """Show it."""
+        return Line.decided((self.id, self.text, self.task))
 
 
 class Room(NamedTuple):
@@ -92,7 +103,7 @@ class Material:
         if task is None:
             return []
         rows = await self._decisions.history(project, moment=moment, task=task, limit=_OF_TASK)
-        return [_candidate(row) for row in rows]
+        return [Candidate.of(row) for row in rows]
 
     async def _matching(self, project_id: int | None, intent: str, moment: Moment) -> list[Candidate]:
         if not intent.strip():
@@ -100,7 +111,7 @@ class Material:
         hits = await self._search.find(
             intent, project_id=project_id, moment=moment, kinds=("decision",), limit=_MATCHES
         )
-        return [Candidate(hit.id, hit.text, hit.task) for hit in hits]
+        return [Candidate.of(hit) for hit in hits]
 
     async def _newest(
         self, project_id: int | None, room: Room, moment: Moment
@@ -111,16 +122,12 @@ class Material:
             rows = await self._decisions.latest(project_id, moment=moment, limit=limit)
             more = len(rows) == limit
             if not more or limit >= _MOST_ROWS or sum(len(row.text) for row in rows) >= room.most_chars:
-                return [_candidate(row) for row in rows], more
+                return [Candidate.of(row) for row in rows], more
             limit = min(4 * limit, _MOST_ROWS)
 
     async def _of_all_projects(self, moment: Moment) -> list[Candidate]:
         rows = await self._decisions.latest(None, moment=moment, limit=_GLOBAL)
-        return [_candidate(row) for row in rows]
-
-
-def _candidate(decision: Decision) -> Candidate:
-    return Candidate(decision.id, decision.text, decision.task)
+        return [Candidate.of(row) for row in rows]
 
 
 def task_of(intent: str) -> str | None:

@@ -64,7 +64,7 @@ class Newsroom:
         counting = await self._preferences.merged(project.id, lane=lane, model=model, moment=None)
         latest = await self._decisions.latest(project.id, moment=moment, limit=_LATEST)
         latest += await self._decisions.latest(None, moment=moment, limit=_LATEST)
-        made, wanted = await self._told(told)
+        made, wanted, elsewhere = await self._told(told, project)
         ids = {one.id for one in counting}
         lasting = [
             *(one for one in made if holds(one, **moment._asdict())),
@@ -76,13 +76,24 @@ class Newsroom:
             *(one for one in counting if one.id not in told.items and (wanted or _is_since(one, told))),
             *(one for one in latest if one.id not in told.items and _is_since(one, told)),
         ]
-        return _compared([*made, *wanted], lasting, fresh, told)
+        news = _compared([*made, *wanted], lasting, fresh, told)
+        return news._replace(gone=news.gone - elsewhere)
 
-    async def _told(self, told: Told) -> tuple[list[Decision], list[Preference]]:
+    async def _told(
+        self, told: Told, project: Project
+    ) -> tuple[list[Decision], list[Preference], frozenset[str]]:
+        """Read what was told of what concerns a project, and the ids of what is another one's: a session may move."""
         ids = list(told.items)
         if not ids:
-            return [], []
-        return await self._decisions.by_ids(ids), await self._preferences.by_ids(ids)
+            return [], [], frozenset()
+        made, wanted = await self._decisions.by_ids(ids), await self._preferences.by_ids(ids)
+        here = (None, project.id)
+        elsewhere = frozenset(one.id for one in (*made, *wanted) if one.project_id not in here)
+        return (
+            [one for one in made if one.project_id in here],
+            [one for one in wanted if one.project_id in here],
+            elsewhere,
+        )
 
 
 def line_of(one: _Item) -> Line:

@@ -9,7 +9,7 @@ import msgspec
 
 from relayd.brief.budget import Budget, tokens
 from relayd.brief.compiler import Omitted, compile_brief
-from relayd.brief.material import Material, Room
+from relayd.brief.material import Candidate, Material, Room
 from relayd.brief.section import ALLOCATION, Line, Section
 from relayd.memory.decisions import Decisions
 from relayd.memory.moment import Moment
@@ -96,7 +96,7 @@ class Rules:
         preferred = [(one.id, one.key, one.value) for one in wanted]
         sections = [
             Section.preferences(await self._turns.map(Line.preferred, preferred)),
-            Section.decisions(await self._turns.map(Line.decided, decisions), more=more),
+            Section.decisions(await self._turns.map(Candidate.line, decisions), more=more),
             Section.summary_from_its_start(project.slug, project.summary),
         ]
         return _compiled(project.slug, sections)

@@ -11,11 +11,11 @@ from types import CodeType
 from relay_queue.errors import OutboxError
 from relay_queue.package import package_directory
 from relay_queue.private import ensure_private_dir
-from relayd.events import Bus, LauncherFailed
+from relayd.events import LauncherFailed
 from relayd.home import VARIABLE, Home
 from relayd.whole_file import write_whole
 
-__all__ = ("keep", "keep_and_tell")
+__all__ = ("keep", "try_to_keep")
 
 # Whatever fails in it, the import itself included, must not become an agent's error: there is nobody to tell.
 _LAUNCHER = b"""\
@@ -59,13 +59,14 @@ _UNCHECKED = (1).to_bytes(4, "little")
 """Flags of byte code that is used whatever the source beside it: it is we who keep both."""
 
 
-def keep_and_tell(home: Home, pass_env: Sequence[str], bus: Bus) -> None:
-    """Do as `keep`, but let a failure be one line of the log: a daemon without hooks is better than none."""
+def try_to_keep(home: Home, pass_env: Sequence[str]) -> LauncherFailed | None:
+    """Do as `keep`, but give a failure to be told of: a daemon without hooks is better than none."""
     try:
         keep(home, pass_env)
     except (OSError, OutboxError) as error:
         detail = error.strerror if isinstance(error, OSError) else str(error)
-        bus.publish(LauncherFailed(detail or type(error).__name__))
+        return LauncherFailed(detail or type(error).__name__)
+    return None
 
 
 def keep(home: Home, pass_env: Sequence[str]) -> None:

@@ -34,6 +34,10 @@ _COMPACTED_MS: Final = 10_000
 """Within this time the end of a compaction belongs to the start that comes with it, whichever is first."""
 
 
+_TORN_MS: Final = 100
+"""So far apart the two clocks may be read."""
+
+
 class Knowledge(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a session was told, as it is kept on disk: identifiers and times only.
 
@@ -210,7 +214,7 @@ def _after(row: SessionRow | None, kept: Kept, project_id: int, *, now_ms: int, 
             at_ms,
             seen_ms,
         )
-    elif at_ms < row.last_at_ms:
+    elif at_ms < row.last_at_ms and seen_ms < row.seen_ms + _TORN_MS:  # by both clocks: one may be set back
         return msgspec.structs.replace(
             row,
             began_at_ms=min(row.began_at_ms, at_ms),
@@ -235,8 +239,7 @@ def _closed_or_open(row: SessionRow, meaning: Meaning, at_ms: int) -> SessionRow
     """Close a session at its end; open one again that is heard of after it was closed."""
     if meaning.event == "session-end" and not meaning.subagent:
         return msgspec.structs.replace(row, closed="ended", closed_at_ms=at_ms)
-    since_ms = row.closed_at_ms if row.closed == "ended" else row.last_at_ms
-    if row.closed is None or since_ms is None or at_ms <= since_ms:
+    if row.closed is None or at_ms == row.last_at_ms:
         return row
     return msgspec.structs.replace(row, closed=None, closed_at_ms=None)
 

@@ -11,6 +11,7 @@ from relayd.mcp.answer import Answer, glimpse
 from relayd.mcp.caller import Caller
 from relayd.mcp.tool import Tool
 from relayd.services import Services
+from relayd.text.scrub import scrub_text
 
 __all__ = ("GUIDANCE",)
 
@@ -32,7 +33,7 @@ class Guidance(msgspec.Struct, frozen=True):
 
 async def guidance(services: Services, caller: Caller, asked: GuidanceArguments) -> Answer:  # noqa: ARG001 - as every tool
     """Say that there is none."""
-    model, query = (glimpse("", text).begins for text in (asked.model, asked.query))
+    model, query = (glimpse("", scrub_text(text)).begins for text in (asked.model, asked.query))
     return Answer(f"No guidance for the model {model} on this: none yet.", Guidance(model, query, []))
 
 

@@ -64,7 +64,9 @@ class Message(NamedTuple):
         known_id = request_id if has_id else None
         if not isinstance(method, str) or not isinstance(params, dict) or value.get("jsonrpc") != "2.0":
             return cls(
-                "", known_id, flaw=(_INVALID_REQUEST, "a message must have `jsonrpc`, `method` and `params`")
+                "",
+                known_id,
+                flaw=(_INVALID_REQUEST, "`jsonrpc` must be 2.0, `method` a text and `params` an object"),
             )
         if "id" in value and not has_id:
             return cls("", flaw=(_INVALID_REQUEST, "`id` must be a text or a whole number"))

@@ -74,6 +74,7 @@ class Hit(msgspec.Struct, frozen=True):
     score: float
     valid_from_ms: int
     valid_to_ms: int | None
+    recorded_at_ms: int
     current: bool
     why: dict[str, object] | None
 
@@ -285,6 +286,7 @@ def _hit(
         score=standing.score,
         valid_from_ms=found.valid_from_ms,
         valid_to_ms=found.valid_to_ms,
+        recorded_at_ms=found.recorded_at_ms,
         current=holds(found, **asked.moment._asdict()),
         why=None if way is None else _reasons(standing, terms, way),
     )

@@ -16,14 +16,14 @@ import pytest
 
 from tests import stage
 from tests.acceptance.told import DECISIONS, GOLDEN, garden, told
-from tests.agents import Desk, said
+from tests.agents import NAMES, Desk, said
 from tests.unit.harness.inputs import CLIS
 from tests.waiting import eventually
 
 NEW = "The greenhouse door is opened by a timer, since nobody is there at noon."
 ASKS = "Who opens the door of the greenhouse at noon, and how?"
 START, PROMPT, END = "session-start", "user-prompt-submit", "session-end"
-_SNAKE = {START: "session_start", PROMPT: "user_prompt_submit", END: "session_end"}
+_AGENTS = {"claude": "claude-code", "codex": "codex", "grok": "grok"}
 _IDS = count(1)
 
 
@@ -31,7 +31,7 @@ def _said(cli: str, event: str, session: str, place: Path, **members: Any) -> by
     """What an agent CLI says to a hook (synthetic)."""
     if cli != "grok":
         return said(event, 0, session, place, **{"model": "invented-1", "turn_id": "t", **members})
-    told = {"hookEventName": _SNAKE[event], "sessionId": session, "cwd": str(place), **members}
+    told = {"hookEventName": event.replace("-", "_"), "sessionId": session, "cwd": str(place), **members}
     return json.dumps(told).encode()
 
 
@@ -201,3 +201,16 @@ def test_a_daemon_of_before_is_no_reason_to_fail(user: Desk) -> None:
         assert DECISIONS[0] in _hook(user, "claude", START, "s-2", place, source="startup")
         assert {session for session, *_ in user.fed(daemon)} == {"s-1", "s-2"}
     assert isinstance(daemon, stage.Daemon)
+
+
+@pytest.mark.parametrize("cli", CLIS)
+def test_the_six_events_of_each_cli_arrive(user: Desk, cli: str) -> None:
+    """By its own hooks, under its own name, in their order; where nothing is remembered not a byte is printed."""
+    with user.daemon() as daemon:
+        place = user.link("garden")
+        for event in NAMES:
+            assert _hook(user, cli, event, "s-1", place, prompt=ASKS) == ""
+        fed = [event for session, event, _ in user.fed(daemon) if session == "s-1"]
+        assert fed == [*list(NAMES)[:-1], "post-compaction"]
+        events = daemon.call("GET", "/v1/feed?since=0&limit=1000&kind=hook")[1]["events"]
+        assert {one["agent"] for one in events} == {_AGENTS[cli]}

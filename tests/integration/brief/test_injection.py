@@ -213,6 +213,21 @@ async def test_what_was_purged_is_told_with_no_word(memory: Memory):
     assert (since.text, since.told.items) == ("", {})
 
 
+async def test_what_another_project_told_is_no_news_of_this_one(memory: Memory):
+    """A session may move and come back: here nothing of that is over, and there it still knows it."""
+    shop, farm, teller = await memory.project("shop"), await memory.project("farm"), Teller(memory)
+    await memory.prefer("style", "short", shop)
+    seeds = await memory.decide("Radish seeds are kept dry in jars.", farm)
+    await memory.prefer("radish-seeds", "kept dry in jars", farm)
+    told = (await teller.whole(shop, model="m-1")).told
+    prompt = "where are the radish seeds kept dry in jars?"
+    there = await teller.about(farm, prompt, told, model="m-1")
+    assert len(items(there.text)) == 2
+    await memory.decide("Radish seeds are kept in bags.", farm, supersedes=seeds)
+    back = await teller.since(shop, there.told, model="m-1")
+    assert (back.text, back.told.items) == ("", there.told.items)
+
+
 async def test_a_long_text_that_is_over_is_cut_where_a_character_ends(memory: Memory):
     """It need only be recognized; of many, the rest comes the next time."""
     shop, teller = await memory.project("shop"), Teller(memory)

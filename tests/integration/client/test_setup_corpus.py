@@ -16,7 +16,7 @@ from relayctl.setup.errors import SettingsRefused
 from tests import stage
 from tests.integration.client.command import run
 from tests.integration.setup.machine import Machine, machine
-from tests.odd_settings import BROKEN_JSON, BROKEN_TOML, FOREIGN_GROUP, JSON, TOML
+from tests.odd_settings import BROKEN_JSON, BROKEN_TOML, CLOSED_TOML, FOREIGN_GROUP, JSON, TOML
 
 PLACES = {
     "claude": {".claude/settings.json": JSON, ".claude.json": JSON},
@@ -25,7 +25,9 @@ PLACES = {
 }
 """The files of each CLI that can be there before setup."""
 
-CASES = [(cli, path, name) for cli, places in PLACES.items() for path, odd in places.items() for name in odd]
+ALL = [(cli, path, name) for cli, places in PLACES.items() for path, odd in places.items() for name in odd]
+CLOSED = [case for case in ALL if case[1].endswith(".toml") and case[0] in CLOSED_TOML.get(case[2], ())]
+CASES = [case for case in ALL if case not in CLOSED]
 BROKEN = {".json": BROKEN_JSON, ".toml": BROKEN_TOML}
 BLANK_JSON = [b"", b"\n", b"\xef\xbb\xbf", b" \r\n"]
 
@@ -125,6 +127,21 @@ def _changed(path: str, content: bytes) -> bytes:
         return found.encode(json_text.set_member(text, ("zz",), "theirs"))
     text = toml_text.set_table(text, ("mcp_servers", "theirs"), {"command": "t"})
     return found.encode(toml_text.set_table(text, ("zz",), {"a": "theirs"}))
+
+
+@pytest.mark.parametrize(("cli", "path", "name"), CLOSED)
+def test_what_cannot_be_added_to_is_refused_and_nothing_is_written(
+    ours: Machine, cli: str, path: str, name: str
+) -> None:
+    """The refusal names the file and the place in it."""
+    ours.put(path, PLACES[cli][path][name])
+    before = ours.files()
+    with pytest.raises(SettingsRefused) as caught:
+        ours.install(cli)
+    told = "\n".join(caught.value.details)
+    assert path in told
+    assert "is written in a way that cannot be changed safely" in told
+    assert ours.files() == before
 
 
 @pytest.mark.parametrize("path", [path for places in PLACES.values() for path in places])

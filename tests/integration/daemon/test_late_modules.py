@@ -10,10 +10,9 @@ from tests.waiting import eventually
 
 PROGRAM = """
 import atexit, json, sys
-from relayd.server import Server
-start = Server.start
-async def look(self):
-    await start(self)
+from relayd.report import StartReport
+ready = StartReport.ready
+def look(self, home):
     before = set(sys.modules)
     def tell():
         late = {name: getattr(sys.modules[name], "__file__", None) or "" for name in set(sys.modules) - before}
@@ -22,7 +21,8 @@ async def look(self):
         needless = ("rich.", "python_multipart.", "zipfile")
         json.dump(sorted(name for name in before if name.startswith(needless)), open("needless", "w"))
     atexit.register(tell)
-Server.start = look
+    ready(self, home)
+StartReport.ready = look
 from relayd.__main__ import main
 sys.exit(main())
 """

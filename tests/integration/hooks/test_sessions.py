@@ -177,6 +177,30 @@ async def test_what_a_session_was_told_survives_events_that_are_older(tmp_path: 
         assert teller.asked[1][3] == ["item-1"]
 
 
+async def test_a_clock_that_was_set_back_stops_no_session(tmp_path: Path) -> None:
+    """What comes next is new all the same: it ends a session, opens it again, and makes it forget what it was told."""
+    async with telling(tmp_path) as (hooks, teller):
+        shop, rows = await hooks.link(), hooks.services.store.sessions
+
+        async def set_back() -> None:
+            row = await until_on_disk(hooks)
+            moved = {"began_at_ms": row.began_at_ms + 86_400_000, "last_at_ms": row.last_at_ms + 86_400_000}
+            rows.put(msgspec.structs.replace(row, seen_ms=row.seen_ms - 1_000, model="m-2", **moved))
+            await rows.save()
+
+        await started(hooks, shop)
+        await set_back()
+        await said(hooks, shop, "PostCompact")
+        await until_on_disk(hooks, told=None)
+        await set_back()
+        await said(hooks, shop, "SessionEnd")
+        await states(hooks, s_1="ended")
+        await set_back()
+        await asked(hooks, shop)
+        await states(hooks, s_1="open")
+        assert teller.asked[-1][3] is None
+
+
 async def test_times_alone_are_written_once_a_minute(tmp_path: Path) -> None:
     """The list knows better than the disk meanwhile; what else is new is written at once."""
     async with telling(tmp_path) as (hooks, _):

@@ -147,11 +147,13 @@ async def test_a_preference_changes_with_each_of_its_arguments(tmp_path):
 
 
 async def test_guidance_says_that_there_is_none_yet(tmp_path):
-    """It names what was asked for."""
+    """It names what was asked for, but for secrets."""
     async with talk(tmp_path) as client:
         told = await client.told("relay_guidance", model="m-1", query="tools")
         assert "none yet" in told.text
         assert told.data == {"model": "m-1", "query": "tools", "items": []}
+        secret = await client.told("relay_guidance", model=TOKEN, query=f"with {TOKEN}")
+        assert TOKEN not in f"{secret.text}{secret.data}"
 
 
 async def test_a_brief_changes_with_each_of_its_arguments(tmp_path):

@@ -141,6 +141,11 @@ SECRET = "hunter2"
         ("/a.toml", 'k = """\nhunter2\n"""', 'k = """\nhunter2\n"""\ncommand = "/h/bin/relay-mcp"'),
         ("/a.toml", "k = '''\n\"hunter2'''", "k = '''\n\"hunter2'''\ncommand = \"/h/bin/relay-mcp\""),
         ("/a.json", "{}", '{"command": "K=hunter2 /h/bin/relay-hook claude stop", "x": "/h/bin/relay-mcp"}'),
+        ("/a.json", "{}", '{"command": "K=hunter2 /h/bin/relay-mcp", "x": "/h/bin/relay-mcp"}'),
+        ("/a.json", "{}", '{"command": "/bin/env K=hunter2 /h/bin/relay-mcp", "x": "/h/bin/relay-mcp"}'),
+        ("/a.toml", "", 'k = """a \\"""hunter2"""\ncommand = "/h/bin/relay-mcp"'),
+        ("/a.toml", "", 'k = ["""a"""", "hunter2"]\ncommand = "/h/bin/relay-mcp"'),
+        ("/a.toml", "", "k = ['''a'''', 'hunter2']\ncommand = \"/h/bin/relay-mcp\""),
     ],
 )
 def test_no_text_of_others_is_shown(path: str, old: str, new: str) -> None:

@@ -6,7 +6,7 @@ from relayd.search.search import Hit
 
 def hit(number, *matched, meant=()):
     why = {"matched": list(matched), "meant": {word: ["other"] for word in meant}}
-    return Hit("decision", str(number), 1, None, "text", "text", 1.0, 0, None, True, why)
+    return Hit("decision", str(number), 1, None, "text", "text", 1.0, 0, None, 0, True, why)
 
 
 def kept(prompt, *hits):

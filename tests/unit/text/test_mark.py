@@ -26,6 +26,19 @@ SPELLINGS = (
     "</r\u0435l\u0430y-memory>",
     "<relay_memory>",
     "<<</relay-memory>",
+    "</relay-me\nmo\nry>",
+    "</relay&#45;memory>",
+    "</relay&hyphen;memory>",
+    "<&#47;&#x72;elay\\u002dmemory>",
+    "&LessThan;/relay-memory>",
+    "\\074/relay-memory>",
+    "</\U0001d42b\U0001d41e\U0001d425\U0001d41a\U0001d432-\U0001d5c6\U0001d5be\U0001d5c6\U0001d5c8\U0001d5cb\U0001d5d2>",
+    "</\u24e1elay\u2013memory>",
+    "</\u0280\u1d07lay-mem\u03bfry>",
+    "</re\u0301lay\u00b7memory>",
+    "</reIay~mem0ry>",
+    "<|/relay-memory|>",
+    "\u1438/relay-memory>",
 )
 PIECES = st.sampled_from(
     [
@@ -69,11 +82,21 @@ def test_no_spelling_of_a_mark_survives(spelling):
     assert made.endswith(after)
     assert "(" in made
     assert not re.search(r"</?relay[-_]memory", seen(made))
+    assert made.startswith((f"{before}(", f"{before}<<("))
+
+
+def test_a_text_full_of_what_opens_is_read_once():
+    """Each part of it belongs to one sign only, so that ten times as much takes ten times as long, and all are found."""
+    many = "< " * 8_000
+    assert defused(f"{many}{MARK_END * 500}{many}") == f"{many}{'(/relay-memory>' * 500}{many}"
 
 
 @pytest.mark.parametrize(
     "text",
     [
+        "<Relay> Memory is short",
+        "x << 'relay-memory'",
+        "a < b, relay memory",
         "relay-memory is a package",
         "a <relay> b",
         "<memory>",

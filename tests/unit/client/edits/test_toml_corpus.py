@@ -8,15 +8,15 @@ import pytest
 
 from relayctl.edits import toml_text
 from relayctl.edits.document import decode
-from relayctl.edits.errors import EditRefused
-from tests.odd_settings import BROKEN_TOML, FOREIGN_GROUP, TOML
+from relayctl.edits.errors import EditRefused, Unsafe
+from tests.odd_settings import BROKEN_TOML, CLOSED_TOML, FOREIGN_GROUP, TOML
 from tests.unit.client.edits.edited import EVENTS, SERVER, added_between, group
 
 TEXTS = {name: decode(content).text for name, content in TOML.items()}
 HERE = ("mcp_servers", "relay")
 
 
-@pytest.fixture(params=sorted(TEXTS))
+@pytest.fixture(params=sorted(TEXTS.keys() - CLOSED_TOML.keys()))
 def text(request):
     """Give each text of the corpus."""
     return TEXTS[request.param]
@@ -39,13 +39,11 @@ def place_of(text, event):
     return loaded(text)["hooks"][event].index(group(event))
 
 
-def without_all(text, old, events=EVENTS):
-    """Take out what `with_all` added to an old text."""
-    text = toml_text.drop_table(text, HERE, prune=True, keep=toml_text.present(old, HERE))
+def without_all(text, events=EVENTS):
+    """Take out what `with_all` added."""
+    text = toml_text.drop_table(text, HERE)
     for event in events:
-        path = ("hooks", event)
-        keep = toml_text.present(old, path)
-        text = toml_text.drop_element(text, path, place_of(text, event), prune=True, keep=keep)
+        text = toml_text.drop_element(text, ("hooks", event), place_of(text, event))
     return text
 
 
@@ -77,7 +75,7 @@ def test_a_server_is_added_and_nothing_else_is_touched(text):
 @pytest.mark.parametrize("order", [EVENTS, EVENTS[::-1], EVENTS[3:] + EVENTS[:3]])
 def test_all_is_taken_out_again(text, order):
     """In whatever order: what is left is the same text."""
-    assert without_all(with_all(text), text, order) == text
+    assert without_all(with_all(text), order) == text
 
 
 def test_setting_twice_changes_nothing(text):
@@ -92,7 +90,7 @@ def test_what_others_add_meanwhile_stays(text):
     theirs = toml_text.append_table(with_all(text), ("hooks", "Stop"), FOREIGN_GROUP)
     theirs = toml_text.set_table(theirs, ("mcp_servers", "new"), {"command": "n"})
     theirs += ("" if theirs.endswith("\n") else "\n") + "# theirs\n\n[theirs] # theirs, too\nx = 1 # one\n"
-    theirs = without_all(theirs, text)
+    theirs = without_all(theirs)
     expected = loaded(text)
     expected.setdefault("hooks", {}).setdefault("Stop", []).append(FOREIGN_GROUP)
     expected.setdefault("mcp_servers", {})["new"] = {"command": "n"}
@@ -118,6 +116,8 @@ def test_ours_are_replaced(text):
 
 def test_each_group_of_others_can_be_dropped_and_replaced(text):
     """Whatever way it is written in, the value says what the same edit says; comments outside of it stay."""
+    if text == TEXTS["hooks apart"]:
+        return  # between the tables of one array there are others: only what we added can be found again
     for at in range(len(loaded(text).get("hooks", {}).get("Stop", []))):
         expected = loaded(text)
         del expected["hooks"]["Stop"][at]
@@ -152,6 +152,13 @@ def test_lines_end_as_those_around_them(text):
         assert "\r" not in new
     if text and not text.endswith("\n"):
         assert not new.endswith("\n")
+
+
+@pytest.mark.parametrize("name", sorted(CLOSED_TOML))
+def test_what_cannot_be_added_to_is_refused(name):
+    """Rather than written in a way from which the same bytes do not come back."""
+    with pytest.raises(Unsafe, match="is written in a way that cannot be changed safely"):
+        with_all(TEXTS[name])
 
 
 @pytest.mark.parametrize("name", sorted(BROKEN_TOML))

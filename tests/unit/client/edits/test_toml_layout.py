@@ -5,16 +5,16 @@ from __future__ import annotations
 import tomllib
 
 import pytest
+import tomlkit
 
 from relayctl.edits import toml_text
 from relayctl.edits.errors import EditRefused, Missing, Unsafe, WrongType
-from tests.unit.client.edits.edited import SERVER
 
 PATH = ("hooks", "Stop")
 HERE = ("mcp_servers", "relay")
 GROUP = {"hooks": [{"type": "command", "timeout": 3}]}
-BLOCK = '[[hooks.Stop]]\n\n[[hooks.Stop.hooks]]\ntype = "command"\ntimeout = 3'
-LINE = '{ hooks = [{ type = "command", timeout = 3 }] }'
+BLOCK = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ntimeout = 3'
+LINE = '{hooks = [{type = "command", timeout = 3}]}'
 
 
 @pytest.mark.parametrize(
@@ -23,40 +23,53 @@ LINE = '{ hooks = [{ type = "command", timeout = 3 }] }'
         ("", f"{BLOCK}\n"),
         ("a = 1\n", f"a = 1\n\n{BLOCK}\n"),
         ("a = 1", f"a = 1\n\n{BLOCK}"),
-        ("[hooks]\n\n[z]\n", f"[hooks]\n\n{BLOCK}\n\n[z]\n"),
-        ("[[hooks.Stop]] # one\n# two\n[z]\n", f"[[hooks.Stop]] # one\n\n{BLOCK}\n# two\n[z]\n"),
-        ("hooks = {}\n", f"hooks = {{Stop = [{LINE}]}}\n"),
+        ("a = 1\r\n", "\r\n".join(f"a = 1\n\n{BLOCK}\n".split("\n"))),
+        ("[hooks]\n\n[z]\n", f"[hooks]\n\n[z]\n\n{BLOCK}\n"),
+        ("[[hooks.Stop]] # one\n# two\n[z]\n", f"[[hooks.Stop]] # one\n# two\n[z]\n\n{BLOCK}\n"),
+        ("hooks.SessionEnd = [{}]\n", f"hooks.SessionEnd = [{{}}]\n\n{BLOCK}\n"),
         ("[hooks]\nStop = []\n", f"[hooks]\nStop = [{LINE}]\n"),
         ("hooks.Stop = [{}]\n", f"hooks.Stop = [{{}}, {LINE}]\n"),
+        ("hooks.Stop = [ {}, {} ]\n", f"hooks.Stop = [ {{}}, {{}}, {LINE} ]\n"),
         ("[hooks]\nStop = [\n  {},\n]\n", f"[hooks]\nStop = [\n  {{}},\n  {LINE},\n]\n"),
-        ("[hooks]\nStop = [\n  {} # one\n]\n", f"[hooks]\nStop = [\n  {{}}, # one\n  {LINE}\n]\n"),
-        ("[hooks]\nStop = [ {}, # one\n]\n", f"[hooks]\nStop = [ {{}}, # one\n{LINE},\n]\n"),
+        ("[hooks]\nStop = [\r\n  {}\r\n]\r\n", f"[hooks]\nStop = [\r\n  {{}},\r\n  {LINE}\r\n]\r\n"),
     ],
 )
-def test_what_is_added_goes_where_its_kin_is(old, new):
-    """Behind tables of the same array or parent, into arrays and inline tables, or to the end."""
+def test_what_is_added_goes_into_an_array_or_to_the_end(old, new):
+    """With headers of its own unless an array is there; without it the text is the same again."""
     assert toml_text.append_table(old, PATH, GROUP) == new
     at = len(tomllib.loads(new)["hooks"]["Stop"]) - 1
-    assert toml_text.drop_element(new, PATH, at, prune=True, keep=toml_text.present(old, PATH)) == old
+    assert toml_text.drop_element(new, PATH, at) == old
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("[mcp_servers.relay]\ncommand = 'x' # c\n# d\n", "[mcp_servers.relay]\na = 1\n# d\n"),
-        ("[mcp_servers]\nrelay = { command = 'x' } # c\n", "[mcp_servers]\nrelay = { a = 1 } # c\n"),
-        ("mcp_servers.relay.command = 'x' # c\nz = 1\n", "mcp_servers.relay = { a = 1 } # c\nz = 1\n"),
-        ("[mcp_servers]\nrelay.b = 1\nrelay.c = 2\nz.d = 3", "[mcp_servers]\nrelay = { a = 1 }\nz.d = 3"),
-        ("mcp_servers = { relay = {}, z = {} }\n", "mcp_servers = { relay = { a = 1 }, z = {} }\n"),
-        (
-            "[mcp_servers.relay.env]\nx = 1\n[z]\n[mcp_servers.relay]\nb = 1\n",
-            "[mcp_servers.relay]\na = 1\n[z]\n",
-        ),
+        ("[mcp_servers.relay]\na = 2 # c\n\n# d\n", "[mcp_servers.relay]\na = 1 # c\n\n# d\n"),
+        ("[mcp_servers.relay]\nb = 'x' # c\n# d\n", "[mcp_servers.relay]\n# d\na = 1\n"),
+        ("[mcp_servers.relay]\r\nb = 'x'\r\n[z]\r\n", "[mcp_servers.relay]\r\na = 1\r\n[z]\r\n"),
+        ("[mcp_servers]\nrelay = { a = 2 } # c\n", "[mcp_servers]\nrelay = { a = 1 } # c\n"),
+        ("mcp_servers.relay.a = 2 # c\nz = 1\n", "mcp_servers.relay.a = 1 # c\nz = 1\n"),
+        ("mcp_servers = { relay = {}, z = {} }\n", "mcp_servers = { relay = {a = 1}, z = {} }\n"),
     ],
 )
 def test_a_table_is_replaced_in_the_way_it_is_written_in(old, new):
-    """A header stays a header, a line a line; several dotted keys become one."""
+    """A header stays a header, a line a line, and comments stay."""
     assert toml_text.set_table(old, HERE, {"a": 1}) == new
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("[mcp_servers.relay] # a\nb = 'x' # c\n\n# d\n\n[z]\n", "# d\n\n[z]\n"),
+        ("[a]\nb = 1\n\n[mcp_servers.relay]\n# c\nd = ''\n# e", "[a]\nb = 1\n\n# e"),
+        ("[mcp_servers.relay]\nb = ''\n[mcp_servers.relay.env]\nc = 1\n# d\n[z]\n", "# d\n[z]\n"),
+        ("[mcp_servers]\nrelay = { a = 2 } # c\n# d\n", "[mcp_servers]\n# d\n"),
+        ("mcp_servers.relay.a = 2\nmcp_servers.relay.b = 2\nz = 1\n", "z = 1\n"),
+    ],
+)
+def test_a_table_that_others_changed_can_be_removed(old, new):
+    """Comments on lines behind it are not its own."""
+    assert toml_text.drop_table(old, HERE) == new
 
 
 def test_texts_are_quoted():
@@ -66,19 +79,16 @@ def test_texts_are_quoted():
         "args": [],
         "env": {"A B": "c", "é": True},
     }
-    for old in ("", "mcp_servers = {}"):
+    for old in ("", "[mcp_servers]\nrelay = {}"):
         assert tomllib.loads(toml_text.set_table(old, HERE, value)) == {"mcp_servers": {"relay": value}}
 
 
 def test_names_are_quoted():
     """A name with a dot is one name."""
-    for old in ("", "a = {}\n"):
+    for old in ("", "[a]\n"):
         new = toml_text.set_table(old, ("a", "b.c", ""), {"d e": 1})
         assert tomllib.loads(new) == {"a": {"b.c": {"": {"d e": 1}}}}
-        assert (
-            toml_text.drop_table(new, ("a", "b.c", ""), prune=True, keep=toml_text.present(old, ("a",)))
-            == old
-        )
+        assert toml_text.drop_table(new, ("a", "b.c", "")) == old
 
 
 @pytest.mark.parametrize(
@@ -110,15 +120,52 @@ def test_hooks_of_a_wrong_type_are_refused(text, told):
 def test_what_only_looks_like_ours_is_left(text):
     """Names count with all that is above them."""
     new = toml_text.append_table(text, PATH, GROUP)
-    assert toml_text.drop_element(new, PATH, 0, prune=True) == text
+    assert toml_text.drop_element(new, PATH, 0) == text
 
 
-def test_what_cannot_be_edited_safely_is_refused():
-    """A table with dots inside of an inline table is told from one that can be replaced."""
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hooks = {}\n",
+        "hooks = { SessionEnd = [] }\n",
+        "hooks.Stop = [{},]\n",
+        "hooks.Stop = [\n  {} # one\n]\n",
+        "hooks.Stop = [ {}, # one\n]\n",
+        "hooks.Stop = [\n  {} # one\n  # two\n]\n",
+    ],
+)
+def test_what_would_not_come_back_is_not_added(text):
+    """Tables in a line have no end to add to, and commas move comments."""
+    with pytest.raises(Unsafe, match=r"hooks\.Stop is written in a way"):
+        toml_text.append_table(text, PATH, GROUP)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[mcp_servers.relay.env]\nx = 1\n[z]\n[mcp_servers.relay]\nb = 1\n",
+        "mcp_servers = { relay.a = 1, relay.b = 2 }\n",
+    ],
+)
+def test_what_is_written_in_several_places_is_not_removed(text):
+    """One piece is, or nothing."""
     with pytest.raises(Unsafe, match=r"mcp_servers\.relay is written in a way"):
-        toml_text.set_table("mcp_servers = { relay.a = 1, relay.b = 2 }\n", HERE, SERVER)
-    new = toml_text.set_table("a = { b.c = 1 }\n", ("a", "b", "d"), {"x": 1})
-    assert new == "a = { b.c = 1, b.d = { x = 1 } }\n"
+        toml_text.drop_table(text, HERE)
+
+
+def test_what_tomlkit_would_put_in_another_order_is_edited_by_its_text_alone():
+    """What we added is found as it was written; what somebody changed in it is not touched."""
+    old = "[[hooks.Stop]]\na = 1 # a\n[[hooks.SessionEnd]]\n"
+    new = toml_text.append_table(old, PATH, GROUP)
+    assert tomlkit.dumps(tomlkit.parse(new)) != new
+    newer = toml_text.replace_element(new, PATH, 1, {"b": 1})
+    assert newer == f"{old}\n[[hooks.Stop]]\nb = 1\n"
+    assert toml_text.drop_element(newer, PATH, 1) == old
+    for changed in (newer.replace("b = 1", "b = 1 # b"), newer.replace("b = 1", "b =1")):
+        with pytest.raises(Unsafe):
+            toml_text.drop_element(changed, PATH, 1)
+        with pytest.raises(Unsafe):
+            toml_text.replace_element(changed, PATH, 1, GROUP)
 
 
 def test_an_element_that_is_not_there_is_refused():
@@ -134,7 +181,17 @@ def test_an_element_that_is_not_there_is_refused():
 def test_a_table_that_is_not_there_need_not_be_removed():
     """The text stays as it is."""
     for text in ("", "[mcp_servers]\n", "mcp_servers = {}\n", "mcp_servers = 1\n"):
-        assert toml_text.drop_table(text, HERE, prune=True) == text
+        assert toml_text.drop_table(text, HERE) == text
+
+
+@pytest.mark.parametrize("text", ["[hooks]\nStop = [ # n\n]\n", "[hooks]\r\nStop = [ # n\r\n  # e\r\n]\r\n"])
+@pytest.mark.parametrize("order", [(0, 0), (1, 0)])
+def test_two_go_from_behind_a_comment_without_a_trace(text, order):
+    """Whichever is dropped first, no line is left that the other one had for itself."""
+    new = toml_text.append_table(toml_text.append_table(text, PATH, GROUP), PATH, {"hooks": []})
+    for place in order:
+        new = toml_text.drop_element(new, PATH, place)
+    assert new == text
 
 
 def test_paths_lead_through_arrays():
@@ -146,18 +203,9 @@ def test_paths_lead_through_arrays():
     ):
         new = toml_text.append_table(text, path, {"b": 1})
         assert [len(one["hooks"]) for one in tomllib.loads(new)["hooks"]["Stop"]] == [2, 1]
-        assert toml_text.drop_element(new, path, 1, prune=True) == text
+        assert toml_text.drop_element(new, path, 1) == text
         changed = toml_text.replace_element(text, path, 0, {"a": 3})
-        assert changed == text.replace("a = 1", "a = 3", 1).replace("{a = 3}", "{ a = 3 }")
-
-
-@pytest.mark.parametrize(
-    ("keep", "left"), [(0, "z = 1\n"), (1, "hooks = {}\nz = 1\n"), (2, "hooks = {Stop = []}\nz = 1\n")]
-)
-def test_containers_that_were_there_before_can_be_kept(keep, left):
-    """Only those that were made for what is removed go with it."""
-    text = "hooks = {Stop = [{}]}\nz = 1\n"
-    assert toml_text.drop_element(text, PATH, 0, prune=True, keep=keep) == left
+        assert changed == text.replace("a = 1", "a = 3", 1)
 
 
 def test_refusals_have_a_place():

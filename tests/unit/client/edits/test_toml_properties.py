@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relayctl.edits import toml_text
+from relayctl.edits.errors import Unsafe
 from tests.unit.client.edits.edited import SERVER, added_between, group
 
 _FEW = settings(max_examples=50)
@@ -135,17 +137,27 @@ def loaded(text):
     return tomllib.loads(text, parse_float=str)
 
 
+def tried(edit, text, path, value):
+    """Edit a text; None if that is refused for a table in a line, or an array with comments or a comma at its end."""
+    try:
+        return edit(text, path, value)
+    except Unsafe:
+        assert re.search(rf"^{path[0]} ?= ?\{{", text, re.MULTILINE) or "# [n]" in text or ",]" in text
+        return None
+
+
 @_FEW
 @given(texts(), _EVENTS)
 def test_a_group_that_is_appended_can_be_dropped(text, event):
     """The value says so, and without it the text is the same again."""
     path = ("hooks", event)
-    new = toml_text.append_table(text, path, group(event))
+    new = tried(toml_text.append_table, text, path, group(event))
+    if new is None:
+        return
     expected = loaded(text)
     expected.setdefault("hooks", {}).setdefault(event, []).append(group(event))
     assert loaded(new) == expected
-    last = len(expected["hooks"][event]) - 1
-    assert toml_text.drop_element(new, path, last, prune=True, keep=toml_text.present(text, path)) == text
+    assert toml_text.drop_element(new, path, len(expected["hooks"][event]) - 1) == text
 
 
 @_FEW
@@ -153,12 +165,14 @@ def test_a_group_that_is_appended_can_be_dropped(text, event):
 def test_a_server_that_is_set_can_be_dropped(text):
     """One piece is added, the value says so, and without it the text is the same again."""
     path = ("mcp_servers", "relay")
-    new = toml_text.set_table(text, path, SERVER)
+    new = tried(toml_text.set_table, text, path, SERVER)
+    if new is None:
+        return
     added_between(text, new)
     expected = loaded(text)
     expected.setdefault("mcp_servers", {})["relay"] = SERVER
     assert loaded(new) == expected
-    assert toml_text.drop_table(new, path, prune=True, keep=toml_text.present(text, path)) == text
+    assert toml_text.drop_table(new, path) == text
 
 
 @_FEW
@@ -171,12 +185,13 @@ def test_several_can_be_dropped_in_any_order(text, added, random):
     """What is appended meanwhile does not keep others from being taken out."""
     new = text
     for event, number in added:
-        new = toml_text.append_table(new, ("hooks", event), group(f"{event}{number}"))
+        new = tried(toml_text.append_table, new, ("hooks", event), group(f"{event}{number}"))
+        if new is None:
+            return
     random.shuffle(added)
     for event, number in added:
-        path = ("hooks", event)
         at = loaded(new)["hooks"][event].index(group(f"{event}{number}"))
-        new = toml_text.drop_element(new, path, at, prune=True, keep=toml_text.present(text, path))
+        new = toml_text.drop_element(new, ("hooks", event), at)
     assert new == text
 
 
@@ -189,7 +204,11 @@ def test_any_group_can_be_dropped(text, data):
     if not places:
         return
     event, at = data.draw(st.sampled_from(places))
-    left = loaded(toml_text.drop_element(text, ("hooks", event), at))
+    try:
+        left = loaded(toml_text.drop_element(text, ("hooks", event), at))
+    except Unsafe:
+        assert "[u]" in text or ",]" in text  # the array is in two places, or has a comma at its end
+        return
     del hooks[event][at]
     assert left.get("hooks", {}).get(event, []) == hooks[event]
     left.setdefault("hooks", {}).setdefault(event, [])
