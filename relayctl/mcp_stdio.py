@@ -23,6 +23,9 @@ LANES = ("claude", "codex", "grok")
 """Agent CLIs that can be named."""
 
 _PLACES = b"CLAUDE_PROJECT_DIR", b"GROK_WORKSPACE_ROOT"
+_FOR_PEOPLE = (
+    b"This speaks MCP with an agent CLI, which starts it by itself (`relayctl setup`); Ctrl-D ends it.\n"
+)
 _READ_BYTES = 65_536
 _MAX_MESSAGE_BYTES = 1 << 20
 # The daemon imports what it needs for this with the first message, and may have to make its index then.
@@ -37,6 +40,8 @@ def main(arguments: Sequence[str]) -> NoReturn:
 
 def serve(lane: str | None) -> NoReturn:
     """Forward for an agent CLI until the input ends, and end the process with status 0."""
+    if posix.isatty(0):
+        posix.write(2, _FOR_PEOPLE)
     try:
         Forwarder(posix.environ, lane).run()
     except (KeyboardInterrupt, BrokenPipeError):

@@ -21,6 +21,7 @@ __all__ = (
     "Outcome",
     "Record",
     "digest",
+    "is_digest",
     "is_include",
     "plan_file",
     "plan_removal",
@@ -81,6 +82,11 @@ class Outcome(NamedTuple):
 def digest(text: str) -> str:
     """Hash a text; how its lines end does not count, since version control may change that."""
     return "sha256:" + hashlib.sha256(text.replace("\r\n", "\n").encode()).hexdigest()
+
+
+def is_digest(found: object) -> bool:
+    """Tell whether something that was read is a hash of a text."""
+    return isinstance(found, str) and re.fullmatch(r"sha256:[0-9a-f]{64}", found) is not None
 
 
 def is_include(content: bytes) -> bool:
@@ -225,4 +231,10 @@ def _gap(text: str, newline: str) -> str:
 def _cut(text: str, section: Section, before: str) -> str:
     """Take a section out; the empty line that came with it stays if it parts what is above from what is below."""
     above, below = text[: section.start], text[section.end :]
-    return above.removesuffix(before) + below if not below else above + below
+    if below or not before:
+        return above + below
+    for newline in ("\r\n", "\n"):  # version control may have changed them since
+        spelt = before.replace("\r\n", "\n").replace("\n", newline)
+        if above.endswith(spelt):
+            return above.removesuffix(spelt)
+    return above

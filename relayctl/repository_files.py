@@ -15,13 +15,14 @@ from relayctl.edits.errors import EditRefused, FileRefused
 from relayctl.owned_section import (
     Outcome,
     Record,
+    is_digest,
     is_include,
     plan_file,
     plan_removal,
     plan_section,
     plan_unfile,
 )
-from relayctl.rules_file import find_rules, new_mode, note_files
+from relayctl.rules_file import find_rules, new_mode, note_files, resolved_rules
 from relayctl.section_text import section_text
 
 __all__ = ("RULES_TEXT", "Done", "stale", "survey", "undo", "write")
@@ -32,6 +33,7 @@ _CLAUDE = "CLAUDE.md"
 _FILES = (_AGENTS, _CLAUDE, RULES_TEXT)
 _WRITES = ("written", "created", "removed")
 _SAME = "it is the same file as AGENTS.md"
+_OURS = "it and another file that relay writes are one and the same"
 _INCLUDE = "it only includes AGENTS.md"
 _NOT_THERE = "it is not there, and needs not be"
 
@@ -161,9 +163,19 @@ def _read(root: str, name: str) -> file.Read | str:
     inside = os.path.relpath(read.real_path, os.path.realpath(root)).split("/")
     if inside[0] == ".." or ".git" in inside:
         return "a symbolic link leads out of the repository's files"
+    if _is_another_of_ours(root, name, read.real_path):
+        return _OURS
     if read.content is None and os.path.islink(path) and name != _CLAUDE:
         return "it is a symbolic link to nothing"
     return read if read.content is not None else read._replace(mode=new_mode())
+
+
+def _is_another_of_ours(root: str, name: str, real_path: str) -> bool:
+    """Tell whether a file of the repository is, by a link, one that relay writes otherwise; the two with a section may be."""
+    sections = (_AGENTS, _CLAUDE)
+    others = (RULES_TEXT,) if name in sections else sections
+    taken = (resolved_rules(root), *(os.path.realpath(f"{root}/{other}") for other in others))
+    return real_path in taken
 
 
 def _carry_out(
@@ -184,13 +196,20 @@ def _carry_out(
 
 
 def _meant(records: Mapping[str, Record], steps: list[_Step]) -> dict[str, Record]:
-    """Give the records for the time in which files are written: with the hash that is there, and that to come."""
+    """Give the records for the time in which files are written: with the hash that is there, and that to come.
+
+    What is about to be taken out is noted as if it was about to be put in: should it be gone when the run is killed, it
+    was not its owner who deleted it.
+    """
     meant = dict(records)
     for step in steps:
-        wanted = step.outcome.record
-        if step.outcome.state in _WRITES and wanted is not None:
-            former = records.get(step.name)
+        wanted, former = step.outcome.record, records.get(step.name)
+        if step.outcome.state not in _WRITES:
+            continue
+        if wanted is not None:
             meant[step.name] = wanted._replace(hash=former and former.hash, next=wanted.hash)
+        elif former is not None:
+            meant[step.name] = former._replace(hash=None, next=former.hash or former.next)
     return meant
 
 
@@ -222,7 +241,7 @@ def _record(noted: Any) -> Record | None:  # noqa: ANN401 -- JSON is anything
     if not isinstance(noted, dict):
         return None
     members: dict[str, Any] = noted  # pyright: ignore[reportUnknownVariableType] -- JSON keys are str
-    hashes = [members.get(name) if isinstance(members.get(name), str) else None for name in ("hash", "next")]
+    hashes = [members.get(name) if is_digest(members.get(name)) else None for name in ("hash", "next")]
     before = members.get("before", "")
     if not any(hashes) or not isinstance(before, str) or before.strip("\r\n"):
         return None

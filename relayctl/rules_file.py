@@ -106,7 +106,10 @@ def write_rules(root: str, project: str, *, renames: bool, force: bool, aliases:
         if named in aliases():
             return False
         raise RulesRefused(path, "it names another project", hint="--project SLUG says which it shall be")
-    _put(root, wanted | found.members | wanted)
+    if found.flaw or not found.members:
+        _write(root, lambda _content: _spelt(wanted | found.members | wanted))
+    else:
+        _write(root, lambda content: _with_members(content, found.members, wanted))
     return True
 
 
@@ -166,12 +169,17 @@ def _understood(text: bytes) -> Rules:
     if len(text) > _MAX_BYTES:
         return Rules({}, f"it is over {_MAX_BYTES // 1024} KiB")
     try:
-        members = json.loads(text)
+        members = json.loads(text.decode(), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return Rules({}, "it is no JSON")
     if not isinstance(members, dict):
         return Rules({}, "it is no JSON object")
     return Rules(members, _flaw(members))  # pyright: ignore[reportUnknownArgumentType] -- JSON keys are str
+
+
+def _no_constant(_name: str) -> None:
+    """Refuse Infinity and NaN, which are no JSON."""
+    raise ValueError
 
 
 def _flaw(members: dict[str, Any]) -> str:
@@ -202,8 +210,9 @@ def resolved_rules(root: str) -> str:
         found = os.path.realpath(path)
     except OSError as error:
         raise RulesRefused(path, error.strerror or str(error)) from error
-    if os.path.commonpath((found, os.path.realpath(root))) != os.path.realpath(root):
-        raise RulesRefused(path, "a symbolic link leads out of the directory")
+    inside = os.path.relpath(found, os.path.realpath(root)).split("/")
+    if inside[0] == ".." or ".git" in inside:
+        raise RulesRefused(path, "a symbolic link leads out of the directory, or among the files of git")
     return found
 
 
@@ -228,11 +237,6 @@ def make_directory(directory: str) -> None:
 
     with contextlib.suppress(FileExistsError):
         os.mkdir(directory)
-
-
-def _put(root: str, members: Mapping[str, Any]) -> None:
-    """Write the file whole."""
-    _write(root, lambda _content: _spelt(members))
 
 
 def _write(root: str, change: Callable[[bytes], bytes]) -> None:
@@ -264,6 +268,19 @@ def _with_files(content: bytes, members: Mapping[str, Any], files: Mapping[str, 
     return edited.encode()
 
 
+def _with_members(content: bytes, members: Mapping[str, Any], wanted: Mapping[str, Any]) -> bytes:
+    """Put members into the text that are not in it as they should be, and keep how the rest is laid out."""
+    text = content.decode()
+    for name, value in wanted.items():
+        if members.get(name) != value:
+            text = json_text.set_member(text, (name,), value)
+    return text.encode()
+
+
 def _spelt(members: Mapping[str, Any]) -> bytes:
     """Spell the members: on one line, or on several if there is much to tell, so that a change of it shows."""
-    return (json.dumps(members, ensure_ascii=False, indent=2 if "files" in members else None) + "\n").encode()
+    indent = 2 if "files" in members else None
+    try:
+        return (json.dumps(members, ensure_ascii=False, indent=indent) + "\n").encode()
+    except UnicodeEncodeError:  # half a surrogate pair of somebody's, which only an escape can spell
+        return (json.dumps(members, indent=indent) + "\n").encode()

@@ -31,7 +31,8 @@ def holding(root: str) -> Generator[None]:
     try:
         yield
     finally:
-        drop_if_empty(directory)
+        if _is_there(directory, descriptor):  # else another run has made a new one, and may be at work in it
+            drop_if_empty(directory)
         os.close(descriptor)
 
 

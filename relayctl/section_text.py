@@ -25,8 +25,8 @@ def section_text(project: str) -> str:
     tools = ", ".join(f"`{tool}`" for tool in TOOLS)
     return f"""\
 This repository is the project `{project}` of relay, the memory that the agents working here share. Read `relay.md`
-before you change anything: it holds the decisions and preferences that are in force. relay writes that file and this
-section anew, so edit neither.
+before you change anything: it holds the decisions and preferences that were in force when `relayctl link` last wrote
+it. Do not edit that file or this section.
 Tools of the MCP server `relay`:
 {tools}.
 Call `relay_recall` before you choose an approach, and `relay_decide` once one is settled. In a shell, `relayctl recall`

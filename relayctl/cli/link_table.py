@@ -61,7 +61,9 @@ def unlinked(answer: dict[str, Any]) -> str:
     left = [f"{one['file']}: {one['reason']}" for one in answer["files"] if one["reason"]]
     if answer["left"]:
         left.append(answer["left"])
-    return "\n".join([done, *(f"left as it is: {plain(one)}" for one in left)])
+    undone = _names(answer, _WRITES)
+    told = [f"taken out of it: {', '.join(undone)}"] if undone else []
+    return "\n".join([done, *told, *(f"left as it is: {plain(one)}" for one in left)])
 
 
 def _rows(answer: dict[str, Any], written: list[str]) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import click
 from relayctl.cli.options import json_option
 from relayctl.cli.show import show, warn
 from relayctl.client import Client
+from relayctl.setup.agent import CLIS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ("setup",)
 
-_CLIS = ("claude", "codex", "grok")
 _REFUSED = 2
 
 
@@ -43,7 +43,7 @@ Exit codes: 0 done, or nothing to do; 2 not agreed to, or not possible.
 """
 )
 @click.option(
-    "--only", type=click.Choice(_CLIS), multiple=True, help="This one, found or not; can be repeated."
+    "--only", type=click.Choice(CLIS), multiple=True, help="This one, found or not; can be repeated."
 )
 @click.option("--remove", "removing", is_flag=True, help="Take out what is relay's.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed where no terminal is.")
@@ -87,6 +87,7 @@ def _confirm(agreed: Proposal, *, removing: bool, yes: bool) -> None:
         warn(f"the daemon will {verb} {escaped(agreed.rules)}")
     if yes:
         return
+    warn("in all:\n" + "\n".join(f"  {escaped(change.path)}" for change in agreed.plan.changes))
     if not sys.stdin.isatty():
         message = "there is no terminal to ask on; nothing was written. --yes does it without asking"
         raise click.UsageError(message, click.get_current_context())

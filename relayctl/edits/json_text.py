@@ -1,7 +1,8 @@
 """Edits of JSON texts: what is added looks like its neighbours, and everything else stays as it is spelt.
 
-Each edit can be taken back: what `append` or `set_member` added, `drop_element` or `drop_member` removes so that the
-same text is left, whatever else was changed meanwhile. The one exception is a blank text, which becomes an object.
+Each edit can be taken back: what `append` or `set_member` added, `drop_element` and `drop_member` remove so that the
+same text is left, whatever else was changed meanwhile; a container that was made for it is dropped as a member of its
+own. The one exception is a blank text, which becomes an object.
 """
 
 from __future__ import annotations
@@ -13,24 +14,21 @@ from relayctl.edits.errors import Missing
 from relayctl.edits.json_scan import Container, Item, is_blank, parse, walk
 from relayctl.edits.json_style import style_of
 from relayctl.edits.place import Path, indent_at, newline_of, spelt
-from relayctl.edits.values import count_present
 
 __all__ = (
+    "EMPTY",
     "append",
     "drop_element",
     "drop_member",
     "parse",
-    "present",
     "replace_element",
     "set_member",
 )
 
+EMPTY: str = "{}\n"
+"""A text that says nothing."""
+
 Value = Any
-
-
-def present(text: str, path: Path) -> int:
-    """Count the leading steps of a path that are there."""
-    return count_present(parse(text), path)
 
 
 def append(text: str, path: Path, value: Value) -> str:
@@ -69,32 +67,18 @@ def replace_element(text: str, path: Path, index: int, value: Value) -> str:
     return _exchange(text, _array(text, path, index), index, value)
 
 
-def drop_element(text: str, path: Path, index: int, *, prune: bool = False, keep: int = 0) -> str:
-    """Remove an element.
-
-    Args:
-        text: The whole.
-        path: Of the array.
-        index: Of the element.
-        prune: Containers of the path that became empty by it go, too; the whole stays.
-        keep: But not those that this many first steps of the path lead to.
+def drop_element(text: str, path: Path, index: int) -> str:
+    """Remove an element of an array, which stays.
 
     Raises:
         EditRefused: The text is no strict JSON, or the element is not there.
     """
     parse(text)
-    text = _without(text, _array(text, path, index), index)
-    return _pruned(text, path, keep) if prune else text
+    return _without(text, _array(text, path, index), index)
 
 
-def drop_member(text: str, path: Path, *, prune: bool = False, keep: int = 0) -> str:
-    """Remove a member; a text without it stays as it is.
-
-    Args:
-        text: The whole.
-        path: Of the member.
-        prune: Objects around it that became empty by it go, too; the whole stays.
-        keep: But not those that this many first steps of the path lead to.
+def drop_member(text: str, path: Path) -> str:
+    """Remove a member of an object, which stays; a text without it stays as it is.
 
     Raises:
         EditRefused: The text is no strict JSON, or something on the path has another type.
@@ -102,13 +86,9 @@ def drop_member(text: str, path: Path, *, prune: bool = False, keep: int = 0) ->
     parse(text)
     if is_blank(text):
         return text
-    around, name = path[:-1], str(path[-1])
-    found = walk(text, around, last="{")
-    place = found[-1].member(name) if len(found) == len(path) else None
-    if place is None:
-        return text
-    text = _without(text, found[-1], place)
-    return _pruned(text, around, keep) if prune else text
+    found = walk(text, path[:-1], last="{")
+    place = found[-1].member(str(path[-1])) if len(found) == len(path) else None
+    return text if place is None else _without(text, found[-1], place)
 
 
 def _document(text: str) -> str:
@@ -206,17 +186,3 @@ def _respelt(text: str, around: Container, item: Item, value: Value) -> str:
 def _spelling(value: Value) -> str:
     """Spell a value so that equal ones are spelt alike, whatever the order of members; 1, 1.0 and true differ."""
     return json.dumps(value, sort_keys=True)
-
-
-def _pruned(text: str, path: Path, keep: int) -> str:
-    """Remove the containers of a path that are empty, from the innermost on."""
-    for depth in range(len(path), keep, -1):
-        found = walk(text, path[:depth])
-        if len(found) <= depth or found[depth].items:
-            break
-        step, around = path[depth - 1], found[depth - 1]
-        place = step if isinstance(step, int) else around.member(step)
-        if place is None:
-            break
-        text = _without(text, around, place)
-    return text

@@ -1,8 +1,8 @@
 """Edits of TOML texts: comments, order and spelling of everything else stay.
 
 What is added gets a header of its own at the end, or goes into the array that is there. Each edit is checked: the new
-text must say what the same edit makes of the old one's value, and what `append_table` or `set_table` added,
-`drop_element` or `drop_table` must remove so that the same text is left; or the edit is refused.
+text must say what the same edit makes of the old one's value, and what `append` or `set_member` added,
+`drop_element` or `drop_member` must remove so that the same text is left; or the edit is refused.
 """
 
 from __future__ import annotations
@@ -20,13 +20,17 @@ from relayctl.edits.place import Path, refusal, spelt
 from relayctl.edits.toml_block import replaced, with_block, without_block
 
 __all__ = (
-    "append_table",
+    "EMPTY",
+    "append",
     "drop_element",
-    "drop_table",
+    "drop_member",
     "parse",
     "replace_element",
-    "set_table",
+    "set_member",
 )
+
+EMPTY: str = ""
+"""A text that says nothing."""
 
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)$")
 
@@ -49,7 +53,7 @@ def parse(text: str) -> dict[str, Any]:
         raise refusal(text, None, "it is nested too deeply") from None
 
 
-def append_table(text: str, path: Path, value: dict[str, Any]) -> str:
+def append(text: str, path: Path, value: dict[str, Any]) -> str:
     """Add a table at the end of an array of tables; it is made if it is not there.
 
     Raises:
@@ -65,7 +69,7 @@ def append_table(text: str, path: Path, value: dict[str, Any]) -> str:
     return new
 
 
-def set_table(text: str, path: Path, value: dict[str, Any]) -> str:
+def set_member(text: str, path: Path, value: dict[str, Any]) -> str:
     """Make a table hold something and nothing else; an equal one stays as it is written.
 
     Raises:
@@ -75,7 +79,7 @@ def set_table(text: str, path: Path, value: dict[str, Any]) -> str:
     if values.count_present(whole, path) == len(path):
         return _put(text, path, value)
     new = _first([with_block(text, path, value)], [values.changed(whole, path, value)], path)
-    if drop_table(new, path) != text:
+    if drop_member(new, path) != text:
         raise Unsafe(spelt(path))
     return new
 
@@ -89,7 +93,7 @@ def replace_element(text: str, path: Path, index: int, value: dict[str, Any]) ->
     return _put(text, (*path, index), value)
 
 
-def drop_table(text: str, path: Path) -> str:
+def drop_member(text: str, path: Path) -> str:
     """Remove a table; a text without it stays as it is.
 
     Raises:

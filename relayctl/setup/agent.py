@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 from relayctl.home import absolute
 
-__all__ = ("CLIS", "TITLES", "Agent", "agents", "user_home")
+__all__ = ("CLIS", "Agent", "agents", "user_home")
 
-CLIS = ("claude", "codex", "grok")
+_TITLES = {"claude": "Claude Code", "codex": "Codex", "grok": "Grok Build"}
+
+CLIS = tuple(_TITLES)
 """Their words: what `--only` takes, and the first word of each hook."""
-
-TITLES = {"claude": "Claude Code", "codex": "Codex", "grok": "Grok Build"}
-"""Their names."""
 
 _PLACES = {
     "claude": ("CLAUDE_CONFIG_DIR", ".claude"),
@@ -44,7 +43,7 @@ class Agent(NamedTuple):
     @property
     def title(self) -> str:
         """Its name."""
-        return TITLES[self.cli]
+        return _TITLES[self.cli]
 
 
 def agents(environ: Mapping[str, str]) -> dict[str, Agent]:

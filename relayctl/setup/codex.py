@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from relayctl.edits.errors import EditRefused
@@ -18,6 +18,7 @@ from relayctl.setup.errors import ForeignSettings
 from relayctl.setup.form import JSON, TOML
 from relayctl.setup.hook_groups import find
 from relayctl.setup.part import hooks, leftover_hooks, mcp_server
+from relayctl.setup.reading import Look, settings
 from relayctl.setup.shape import as_table
 from relayctl.setup.target import Target, holds_ours
 
@@ -35,9 +36,6 @@ __all__ = (
 
 APPROVE = "approve the hooks in Codex with /hooks, or they never run; `relayctl doctor` tells whether they are approved"
 """What only the user can do."""
-
-Look = Callable[[str], bytes | None]
-"""Reads a file; None if it is not there."""
 
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
@@ -90,7 +88,7 @@ def hooks_place(agent: Agent, home: str, look: Look) -> Literal["hooks.json", "c
     if _has_hooks(target(apart, home), look):
         return "hooks.json"
     try:
-        others = as_table(_config(agent, look).get("hooks")).keys() - {"state"}
+        others = as_table(settings(config_path(agent), look).get("hooks")).keys() - {"state"}
     except EditRefused:
         others = set[str]()
     return "config.toml" if others else "hooks.json"
@@ -105,10 +103,10 @@ def _has_hooks(target: Target, look: Look) -> bool:
 
 def approval(agent: Agent, home: str, look: Look) -> Approval:
     """Compare our hooks, where they are, with what was approved."""
-    config = _config(agent, look)
+    config = settings(config_path(agent), look)
     in_config = hooks_place(agent, home, look) == "config.toml"
     path = config_path(agent) if in_config else hooks_path(agent)
-    table = as_table((config if in_config else _json(look(path))).get("hooks"))
+    table = as_table(settings(path, look).get("hooks"))
     state = as_table(as_table(config.get("hooks")).get("state"))
     told = Approval([], [])
     for event in EVENTS:
@@ -124,7 +122,7 @@ def approval(agent: Agent, home: str, look: Look) -> Approval:
 
 def notes(agent: Agent, look: Look) -> list[str]:
     """Say what in the settings keeps hooks from running."""
-    features = as_table(_config(agent, look).get("features"))
+    features = as_table(settings(config_path(agent), look).get("features"))
     if features.get("hooks", features.get("codex_hooks")) is False:
         return ["[features] hooks = false is in its config.toml: no hook runs until that is taken out"]
     return []
@@ -136,18 +134,3 @@ def _entry(path: str, state: Mapping[str, Any], key: str) -> Mapping[str, Any]:
         if found := as_table(state.get(f"{spelt}:{key}")):
             return found
     return {}
-
-
-def _config(agent: Agent, look: Look) -> Mapping[str, Any]:
-    content = look(config_path(agent))
-    return {} if content is None else as_table(TOML.parse(_text(content)))
-
-
-def _json(content: bytes | None) -> Mapping[str, Any]:
-    return {} if content is None else as_table(JSON.parse(_text(content)))
-
-
-def _text(content: bytes) -> str:
-    from relayctl.edits.document import decode
-
-    return decode(content).text

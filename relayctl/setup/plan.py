@@ -63,11 +63,6 @@ class Plan(NamedTuple):
     changes: list[FileChange]
     notes: list[tuple[str, str]]
 
-    @property
-    def shown(self) -> dict[str, str]:
-        """Give what was shown of each file, by its path."""
-        return {change.path: change.diff for change in self.changes}
-
 
 class _Draft:
     """A plan in the making: what can be planned, and what is wrong with the rest."""

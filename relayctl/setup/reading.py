@@ -1,8 +1,8 @@
-"""Settings that are only looked at: nothing is planned with them."""
+"""What settings say, where nothing is changed in them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from relayctl.edits import file
@@ -10,7 +10,10 @@ from relayctl.edits.document import decode
 from relayctl.setup.form import JSON, TOML
 from relayctl.setup.shape import as_table
 
-__all__ = ("look", "settings")
+__all__ = ("Look", "look", "settings")
+
+Look = Callable[[str], bytes | None]
+"""Reads a file; None if it is not there."""
 
 
 def look(path: str) -> bytes | None:
@@ -22,8 +25,8 @@ def look(path: str) -> bytes | None:
     return file.read(path).content
 
 
-def settings(path: str) -> Mapping[str, Any]:
-    """Read a file's settings, TOML by its ending, else JSON; none if it is not there.
+def settings(path: str, look: Look = look) -> Mapping[str, Any]:
+    """Read a file's settings, TOML by its ending, else JSON; none if it is not there or blank.
 
     Raises:
         EditRefused: It cannot be read.

@@ -115,7 +115,7 @@ def _text(target: Target, old: bytes | None) -> str:
     """Read a file as text; one without content is as good as an empty table."""
     text = decode(old).text
     if not text.strip():
-        return target.form.empty
+        return target.form.EMPTY
     if not isinstance(target.form.parse(text), dict):
         rule = "it is not a JSON object"
         raise ForeignSettings(rule)

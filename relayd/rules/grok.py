@@ -210,5 +210,6 @@ async def _aside(work: Callable[[], T]) -> T:
 def _check(path: str) -> None:
     if len(path) > _MAX_CHARS or "\0" in path:
         raise ParameterRefused("path", f"must be a path of at most {_MAX_CHARS} characters")
-    if not path.startswith("/") or not path.endswith(_END) or os.path.normpath(path) != path:
+    plain = os.path.normpath(path).replace("//", "/", 1)
+    if not path.startswith("/") or not path.endswith(_END) or plain != path:
         raise ParameterRefused("path", f"must be absolute, without . and .. in it, and end in {_END[1:]}")

@@ -125,8 +125,8 @@ def _changed(path: str, content: bytes) -> bytes:
             text = json_text.append(text, ("hooks", event), FOREIGN_GROUP)
         text = json_text.set_member(text, ("mcpServers", "theirs"), {"command": "t"})
         return found.encode(json_text.set_member(text, ("zz",), "theirs"))
-    text = toml_text.set_table(text, ("mcp_servers", "theirs"), {"command": "t"})
-    return found.encode(toml_text.set_table(text, ("zz",), {"a": "theirs"}))
+    text = toml_text.set_member(text, ("mcp_servers", "theirs"), {"command": "t"})
+    return found.encode(toml_text.set_member(text, ("zz",), {"a": "theirs"}))
 
 
 @pytest.mark.parametrize(("cli", "path", "name"), CLOSED)

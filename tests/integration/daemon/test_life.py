@@ -150,13 +150,13 @@ def test_a_second_signal_does_not_wait(start, home):
 
 
 def test_everything_is_private_whatever_the_umask(start, tmp_path):
-    """With umask 000 every directory is 0700 and every file 0600, the socket too; what hooks run is 0700."""
+    """With umask 000 every directory is 0700 and every file 0600, the socket too; what agent CLIs run is 0700."""
     home = tmp_path / "made" / "too" / "home"
     daemon = start(home, umask=0)
     with daemon.client() as client:
         client.ask("POST", "/v1/events", b"[]")
     found = modes(home)
-    assert found.pop("bin/relay-hook", 0o700) == 0o700
+    assert {found.pop(f"bin/{program}") for program in ("relay-hook", "relay-mcp")} == {0o700}
     assert {mode for name, mode in found.items() if (home / name).is_dir()} == {0o700}
     assert {mode for name, mode in found.items() if not (home / name).is_dir()} == {0o600}
     assert {"relayd.sock", "relayd.lock", "relay.db", "relay.db-wal", "logs/relayd.log"} <= found.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -177,6 +178,18 @@ def test_a_failure_is_told_and_stops_nobody(hook: Shim) -> None:
     assert isinstance(strange, LauncherFailed)
     assert full.detail == "No space left on device"
     assert "symbolic link" in strange.detail
+
+
+def test_a_daemon_that_cannot_keep_its_hook_says_so(hook: Shim) -> None:
+    """It serves all the same, and its log says why agents' hooks may be old."""
+    shutil.rmtree(hook.home / "bin" / "__pycache__")
+    (hook.home / "bin" / "__pycache__").symlink_to(hook.home)
+    with stage.daemon(hook.home) as running:
+        assert running.call("GET", "/v1/health")[0] == 200
+    lines = (hook.home / "logs" / "relayd.log").read_text().splitlines()
+    assert [told["event"] for told in map(json.loads, lines) if "launcher" in told["event"]] == [
+        "launcher_failed"
+    ]
 
 
 def test_a_daemon_keeps_its_hook_current(hook: Shim) -> None:

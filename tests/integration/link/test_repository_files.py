@@ -274,10 +274,69 @@ def test_a_run_that_was_killed_is_made_up_for(root: Path, after: int) -> None:
     assert die("write", root, min(after, 2), NEWER) == 9
     assert "refused" not in link(root, "# other\n").values()
     assert check(root, "# other\n") == set()
-    assert die("undo", root, after) == (9 if after < 4 else 0)
+    assert die("undo", root, after) == 9
+    if after % 2:  # whoever links again wants what the run had taken out already
+        assert "off" not in link(root).values()
+        assert check(root) == set()
     unlink(root)
     assert names(root) == {"CLAUDE.md"}
     assert (root / "CLAUDE.md").read_bytes() == MINE
+
+
+@pytest.mark.parametrize(
+    ("link_name", "target"),
+    [("AGENTS.md", "relay.md"), ("CLAUDE.md", "relay.md"), ("relay.md", "AGENTS.md")],
+)
+def test_one_file_is_not_written_as_two(root: Path, link_name: str, target: str) -> None:
+    """Of a file that has two of the names by a link, neither is written, whether it is there or not."""
+    (root / link_name).symlink_to(target)
+    assert link(root)[link_name] == "refused"
+    (root / target).write_bytes(MINE)
+    assert link(root)[link_name] == "refused"
+    unlink(root)
+    assert (root / target).read_bytes() == MINE
+
+
+def test_no_section_is_written_into_the_rules(root: Path) -> None:
+    """A link from AGENTS.md to them."""
+    (root / "AGENTS.md").symlink_to(".relay/rules.json")
+    assert link(root)["AGENTS.md"] == "refused"
+    assert json.loads((root / ".relay/rules.json").read_bytes())["project"] == "shop"
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [(b"\n", b"\r\n"), (b"\r\n", b"\n")])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_newlines_that_version_control_changed_leave_no_trace(
+    root: Path, mine: bytes, theirs: bytes, end: bytes
+) -> None:
+    """Linked on one machine, unlinked on another one where git spells newlines otherwise."""
+    (root / "AGENTS.md").write_bytes((b"# Shop\n\nRun make." + end).replace(b"\n", mine))
+    link(root)
+    text = (root / "AGENTS.md").read_bytes().replace(mine, b"\n").replace(b"\n", theirs)
+    (root / "AGENTS.md").write_bytes(text)
+    unlink(root)
+    assert (root / "AGENTS.md").read_bytes() == (b"# Shop\n\nRun make." + end).replace(b"\n", theirs)
+
+
+@pytest.mark.parametrize("noted", ["", "sha256:", "mine"])
+def test_a_note_without_a_hash_makes_no_file_relays(root: Path, noted: str) -> None:
+    """Rules come with a clone: bytes that are no text, and have no hash, fit to none."""
+    files = {"relay.md": {"hash": noted, "next": "sha256:" + "0" * 64, "created": True}}
+    rules = {"version": 1, "project": "shop", "files": files}
+    (root / ".relay/rules.json").write_text(json.dumps(rules))
+    (root / "relay.md").write_bytes(b"\xff mine")
+    assert link(root)["relay.md"] == "refused"
+    assert unlink(root)["relay.md"] == "refused"
+    assert (root / "relay.md").read_bytes() == b"\xff mine"
+
+
+def test_whoever_leaves_removes_no_directory_of_another_run(root: Path) -> None:
+    """Another one made `.relay/` again after it was removed, and is at work in it."""
+    (root / ".relay/rules.json").unlink()
+    with holding(str(root)):
+        (root / ".relay").rmdir()
+        (root / ".relay").mkdir()
+    assert (root / ".relay").is_dir()
 
 
 def test_runs_at_once_take_turns(root: Path) -> None:

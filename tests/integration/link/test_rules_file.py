@@ -134,6 +134,36 @@ def test_no_symbolic_link_is_followed_out_of_the_repository(root: Path, tmp_path
     assert (outside / "rules.json").read_text() == OURS
 
 
+@pytest.mark.parametrize("target", [".git", ".git/hooks"])
+def test_no_symbolic_link_is_followed_to_the_files_of_git(root: Path, target: str) -> None:
+    """A clone may have one; git runs or reads what lies there."""
+    (root / target).mkdir(parents=True)
+    (root / ".relay").symlink_to(target)
+    with pytest.raises(RulesRefused, match="files of git"):
+        write(root)
+    assert not (root / target / "rules.json").exists()
+
+
+@pytest.mark.parametrize("mine", ["1e999", "1.10", '"\\ud800"', "[1,2]"])
+def test_members_of_others_keep_their_spelling(root: Path, rules: Path, mine: str) -> None:
+    """Only ours are put into a file that lacks them."""
+    rules.write_text(f'{{"mine": {mine}, "version": 1}}')
+    assert write(root)
+    assert rules.read_text() == f'{{"mine": {mine}, "version": 1, "project": "shop"}}'
+
+
+@pytest.mark.parametrize(
+    "content", [OURS.encode("utf-16"), b"\xef\xbb\xbf" + OURS.encode(), b'{"version": 1, "x": NaN}']
+)
+def test_what_the_daemon_cannot_read_is_no_json(root: Path, rules: Path, content: bytes) -> None:
+    """Both judge alike; by force it is written anew."""
+    rules.write_bytes(content)
+    with pytest.raises(RulesRefused, match="no JSON"):
+        write(root)
+    assert write(root, force=True)
+    assert rules.read_text() == OURS
+
+
 def test_a_symbolic_link_within_the_repository_is_followed(root: Path) -> None:
     """The link stays a link."""
     (root / "config").mkdir()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ("EVENTS", "SERVER", "added_between", "group")
+from relayctl.edits import json_text, values
+
+__all__ = ("EVENTS", "SERVER", "added_between", "group", "present", "pruned")
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd", "PreCompact", "PostCompact")
 SERVER = {"command": "/home/me/relay home/bin/relay-mcp", "args": ["--lane", "codex"]}
@@ -25,3 +27,16 @@ def added_between(old, new):
         "more than one place was changed"
     )
     return new[at : at + size]
+
+
+def present(text, path):
+    """Count the steps of a path that a JSON text has."""
+    return values.count_present(json_text.parse(text), path)
+
+
+def pruned(text, path, keep):
+    """Drop what is empty on the way to a member, from the innermost on, but for the first steps that are to be kept."""
+    while len(path) > keep and not values.look_up(json_text.parse(text), path):
+        text = json_text.drop_member(text, path)
+        path = path[:-1]
+    return text

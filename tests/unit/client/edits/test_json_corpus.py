@@ -10,7 +10,7 @@ from relayctl.edits import json_text
 from relayctl.edits.document import decode
 from relayctl.edits.errors import EditRefused
 from tests.odd_settings import BROKEN_JSON, FOREIGN_GROUP, JSON
-from tests.unit.client.edits.edited import EVENTS, SERVER, added_between, group
+from tests.unit.client.edits.edited import EVENTS, SERVER, added_between, group, present, pruned
 
 TEXTS = {name: decode(content).text for name, content in JSON.items()}
 HERE = ("mcpServers", "relay")
@@ -48,9 +48,8 @@ def without_all(text, old, events=EVENTS):
     """Take out what `with_all` added to an old text."""
     for event in events:
         path = ("hooks", event)
-        keep = json_text.present(old, path)
-        text = json_text.drop_element(text, path, place_of(text, event), prune=True, keep=keep)
-    return json_text.drop_member(text, HERE, prune=True, keep=json_text.present(old, HERE))
+        text = pruned(json_text.drop_element(text, path, place_of(text, event)), path, present(old, path))
+    return pruned(json_text.drop_member(text, HERE), HERE[:-1], present(old, HERE))
 
 
 def test_a_file_is_read_and_given_back():
@@ -147,5 +146,6 @@ def test_a_blank_text_becomes_an_object(blank):
     new = json_text.append(blank, ("hooks", "Stop"), 1)
     newline = "\r\n" if "\r" in blank else "\n"
     assert new == newline.join(["{", '  "hooks": {', '    "Stop": [', "      1", "    ]", "  }", "}", ""])
-    assert json_text.drop_element(new, ("hooks", "Stop"), 0, prune=True) == "{}" + newline
+    path = ("hooks", "Stop")
+    assert pruned(json_text.drop_element(new, path, 0), path, 0) == "{}" + newline
     assert json_text.drop_member(blank, ("a",)) == blank

@@ -118,27 +118,16 @@ def test_paths_lead_through_arrays():
     path = ("hooks", "Stop", 1, "hooks")
     new = json_text.append(text, path, 2)
     assert new == '{"hooks": {"Stop": [{"x": 1}, {"hooks": [1, 2]}]}}'
-    assert json_text.drop_element(new, path, 1, prune=True) == text
-    assert json_text.present(text, path) == 4
-    assert json_text.present(text, ("hooks", "Stop", 2, "hooks")) == 2
-    assert json_text.drop_element(text, path, 0, prune=True) == '{"hooks": {"Stop": [{"x": 1}]}}'
+    assert json_text.drop_element(new, path, 1) == text
+    assert json_text.drop_element(text, path, 0) == '{"hooks": {"Stop": [{"x": 1}, {"hooks": []}]}}'
     with pytest.raises(Missing, match=r"hooks\.Stop\[2\]\.hooks is not there"):
         json_text.append(text, ("hooks", "Stop", 2, "hooks"), 1)
     with pytest.raises(WrongType, match="hooks is no array"):
         json_text.append(text, ("hooks", 0), 1)
 
 
-@pytest.mark.parametrize(
-    ("keep", "left"), [(0, '{"z": 1}'), (1, '{"z": 1, "hooks": {}}'), (2, '{"z": 1, "hooks": {"Stop": []}}')]
-)
-def test_containers_that_were_there_before_can_be_kept(keep, left):
-    """Only those that were made for what is removed go with it."""
-    text = '{"z": 1, "hooks": {"Stop": [1]}}'
-    assert json_text.drop_element(text, PATH, 0, prune=True, keep=keep) == left
-
-
-def test_nothing_is_pruned_unasked():
-    """An array that became empty stays."""
+def test_a_container_that_became_empty_stays():
+    """Whoever made it drops it, as a member of its own."""
     assert json_text.drop_element('{"hooks": {"Stop": [1]}}', PATH, 0) == '{"hooks": {"Stop": []}}'
     assert json_text.drop_member('{"a": {"b": 1}}', ("a", "b")) == '{"a": {}}'
 
@@ -146,7 +135,7 @@ def test_nothing_is_pruned_unasked():
 @pytest.mark.parametrize("path", [("b",), ("a", "c"), ("b", "c")])
 def test_a_member_that_is_not_there_need_not_be_removed(path):
     """The text stays as it is."""
-    assert json_text.drop_member('{"a": {"b": 1}}', path, prune=True) == '{"a": {"b": 1}}'
+    assert json_text.drop_member('{"a": {"b": 1}}', path) == '{"a": {"b": 1}}'
 
 
 def test_a_refusal_can_name_the_file():

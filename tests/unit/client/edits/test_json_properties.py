@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from relayctl.edits import json_text
 from relayctl.edits.errors import EditRefused
-from tests.unit.client.edits.edited import added_between
+from tests.unit.client.edits.edited import added_between, present, pruned
 
 _FEW = settings(max_examples=40)
 _SPACE = st.text(" \t", max_size=3)
@@ -77,8 +77,7 @@ def test_what_is_appended_can_be_dropped(text, event, value):
     expected.setdefault("hooks", {}).setdefault(event, []).append(value)
     assert spelling(json.loads(new)) == spelling(expected)
     last = len(expected["hooks"][event]) - 1
-    keep = json_text.present(text, path)
-    assert json_text.drop_element(new, path, last, prune=True, keep=keep) == text
+    assert pruned(json_text.drop_element(new, path, last), path, present(text, path)) == text
 
 
 @_FEW
@@ -87,10 +86,9 @@ def test_a_member_that_is_set_can_be_dropped(text, path, value):
     """The same for members at any depth."""
     new = json_text.set_member(text, path, value)
     added_between(text, new)
-    assert json_text.present(new, path) == len(path)
+    assert present(new, path) == len(path)
     assert json_text.set_member(new, path, value) == new
-    keep = json_text.present(text, path)
-    assert json_text.drop_member(new, path, prune=True, keep=keep) == text
+    assert pruned(json_text.drop_member(new, path), path[:-1], present(text, path)) == text
 
 
 @_FEW
@@ -107,7 +105,7 @@ def test_several_can_be_dropped_in_any_order(text, added, random):
     for one in order:
         path = ("hooks", one[0])
         at = json_text.parse(new)["hooks"][one[0]].index({"ours": list(one)})
-        new = json_text.drop_element(new, path, at, prune=True, keep=json_text.present(text, path))
+        new = pruned(json_text.drop_element(new, path, at), path, present(text, path))
     assert new == text
 
 

@@ -30,8 +30,8 @@ def loaded(text):
 def with_all(text):
     """Add a group to each of our events, and the server."""
     for event in EVENTS:
-        text = toml_text.append_table(text, ("hooks", event), group(event))
-    return toml_text.set_table(text, HERE, SERVER)
+        text = toml_text.append(text, ("hooks", event), group(event))
+    return toml_text.set_member(text, HERE, SERVER)
 
 
 def place_of(text, event):
@@ -41,7 +41,7 @@ def place_of(text, event):
 
 def without_all(text, events=EVENTS):
     """Take out what `with_all` added."""
-    text = toml_text.drop_table(text, HERE)
+    text = toml_text.drop_member(text, HERE)
     for event in events:
         text = toml_text.drop_element(text, ("hooks", event), place_of(text, event))
     return text
@@ -56,7 +56,7 @@ def test_a_file_is_read_and_given_back():
 
 def test_a_group_is_added_and_nothing_else_is_touched(text):
     """A table makes one piece more, and the value says what the same edit says of the old one."""
-    new = toml_text.append_table(text, ("hooks", "Stop"), group("Stop"))
+    new = toml_text.append(text, ("hooks", "Stop"), group("Stop"))
     added_between(text, new)
     expected = loaded(text)
     expected.setdefault("hooks", {}).setdefault("Stop", []).append(group("Stop"))
@@ -65,7 +65,7 @@ def test_a_group_is_added_and_nothing_else_is_touched(text):
 
 def test_a_server_is_added_and_nothing_else_is_touched(text):
     """A table under a name makes one piece more."""
-    new = toml_text.set_table(text, HERE, SERVER)
+    new = toml_text.set_member(text, HERE, SERVER)
     added_between(text, new)
     expected = loaded(text)
     expected.setdefault("mcp_servers", {})["relay"] = SERVER
@@ -81,14 +81,14 @@ def test_all_is_taken_out_again(text, order):
 def test_setting_twice_changes_nothing(text):
     """A table that holds the same already keeps its spelling."""
     new = with_all(text)
-    assert toml_text.set_table(new, HERE, dict(reversed(SERVER.items()))) == new
+    assert toml_text.set_member(new, HERE, dict(reversed(SERVER.items()))) == new
     assert toml_text.replace_element(new, ("hooks", "Stop"), place_of(new, "Stop"), group("Stop")) == new
 
 
 def test_what_others_add_meanwhile_stays(text):
     """Edits of others behind ours, and their comments, are all that is left."""
-    theirs = toml_text.append_table(with_all(text), ("hooks", "Stop"), FOREIGN_GROUP)
-    theirs = toml_text.set_table(theirs, ("mcp_servers", "new"), {"command": "n"})
+    theirs = toml_text.append(with_all(text), ("hooks", "Stop"), FOREIGN_GROUP)
+    theirs = toml_text.set_member(theirs, ("mcp_servers", "new"), {"command": "n"})
     theirs += ("" if theirs.endswith("\n") else "\n") + "# theirs\n\n[theirs] # theirs, too\nx = 1 # one\n"
     theirs = without_all(theirs)
     expected = loaded(text)
@@ -103,7 +103,7 @@ def test_ours_are_replaced(text):
     """Their place stays, and everything around it."""
     old = with_all(text)
     new = toml_text.replace_element(old, ("hooks", "Stop"), place_of(old, "Stop"), group("Newer"))
-    new = toml_text.set_table(new, HERE, {"command": "x"})
+    new = toml_text.set_member(new, HERE, {"command": "x"})
     expected = loaded(old)
     groups = expected["hooks"]["Stop"]
     groups[groups.index(group("Stop"))] = group("Newer")
@@ -111,7 +111,7 @@ def test_ours_are_replaced(text):
     assert loaded(new) == expected
     at = loaded(new)["hooks"]["Stop"].index(group("Newer"))
     back = toml_text.replace_element(new, ("hooks", "Stop"), at, group("Stop"))
-    assert toml_text.set_table(back, HERE, SERVER) == old
+    assert toml_text.set_member(back, HERE, SERVER) == old
 
 
 def test_each_group_of_others_can_be_dropped_and_replaced(text):
@@ -136,9 +136,9 @@ def test_each_server_can_be_dropped_and_replaced(text):
     for name in loaded(text).get("mcp_servers", {}):
         expected = loaded(text)
         expected["mcp_servers"][name] = SERVER
-        assert loaded(toml_text.set_table(text, ("mcp_servers", name), SERVER)) == expected
+        assert loaded(toml_text.set_member(text, ("mcp_servers", name), SERVER)) == expected
         del expected["mcp_servers"][name]
-        found = loaded(toml_text.drop_table(text, ("mcp_servers", name)))
+        found = loaded(toml_text.drop_member(text, ("mcp_servers", name)))
         found.setdefault("mcp_servers", {})
         assert found == expected
 
@@ -166,6 +166,6 @@ def test_what_is_no_toml_is_refused(name):
     """The refusal says where, and nothing of what is there."""
     content, told = BROKEN_TOML[name]
     with pytest.raises(EditRefused) as caught:
-        toml_text.append_table(decode(content).text, ("hooks", "Stop"), {})
+        toml_text.append(decode(content).text, ("hooks", "Stop"), {})
     assert told in str(caught.value)
     assert "SECRET" not in repr(caught.value) + str(caught.value.__cause__)

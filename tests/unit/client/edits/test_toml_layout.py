@@ -36,7 +36,7 @@ LINE = '{hooks = [{type = "command", timeout = 3}]}'
 )
 def test_what_is_added_goes_into_an_array_or_to_the_end(old, new):
     """With headers of its own unless an array is there; without it the text is the same again."""
-    assert toml_text.append_table(old, PATH, GROUP) == new
+    assert toml_text.append(old, PATH, GROUP) == new
     at = len(tomllib.loads(new)["hooks"]["Stop"]) - 1
     assert toml_text.drop_element(new, PATH, at) == old
 
@@ -54,7 +54,7 @@ def test_what_is_added_goes_into_an_array_or_to_the_end(old, new):
 )
 def test_a_table_is_replaced_in_the_way_it_is_written_in(old, new):
     """A header stays a header, a line a line, and comments stay."""
-    assert toml_text.set_table(old, HERE, {"a": 1}) == new
+    assert toml_text.set_member(old, HERE, {"a": 1}) == new
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_table_is_replaced_in_the_way_it_is_written_in(old, new):
 )
 def test_a_table_that_others_changed_can_be_removed(old, new):
     """Comments on lines behind it are not its own."""
-    assert toml_text.drop_table(old, HERE) == new
+    assert toml_text.drop_member(old, HERE) == new
 
 
 def test_texts_are_quoted():
@@ -80,15 +80,15 @@ def test_texts_are_quoted():
         "env": {"A B": "c", "é": True},
     }
     for old in ("", "[mcp_servers]\nrelay = {}"):
-        assert tomllib.loads(toml_text.set_table(old, HERE, value)) == {"mcp_servers": {"relay": value}}
+        assert tomllib.loads(toml_text.set_member(old, HERE, value)) == {"mcp_servers": {"relay": value}}
 
 
 def test_names_are_quoted():
     """A name with a dot is one name."""
     for old in ("", "[a]\n"):
-        new = toml_text.set_table(old, ("a", "b.c", ""), {"d e": 1})
+        new = toml_text.set_member(old, ("a", "b.c", ""), {"d e": 1})
         assert tomllib.loads(new) == {"a": {"b.c": {"": {"d e": 1}}}}
-        assert toml_text.drop_table(new, ("a", "b.c", "")) == old
+        assert toml_text.drop_member(new, ("a", "b.c", "")) == old
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_names_are_quoted():
 def test_hooks_of_a_wrong_type_are_refused(text, told):
     """The refusal names the place and not what is there."""
     with pytest.raises(WrongType) as caught:
-        toml_text.append_table(text, PATH, GROUP)
+        toml_text.append(text, PATH, GROUP)
     assert str(caught.value) == told
 
 
@@ -119,7 +119,7 @@ def test_hooks_of_a_wrong_type_are_refused(text, told):
 )
 def test_what_only_looks_like_ours_is_left(text):
     """Names count with all that is above them."""
-    new = toml_text.append_table(text, PATH, GROUP)
+    new = toml_text.append(text, PATH, GROUP)
     assert toml_text.drop_element(new, PATH, 0) == text
 
 
@@ -137,7 +137,7 @@ def test_what_only_looks_like_ours_is_left(text):
 def test_what_would_not_come_back_is_not_added(text):
     """Tables in a line have no end to add to, and commas move comments."""
     with pytest.raises(Unsafe, match=r"hooks\.Stop is written in a way"):
-        toml_text.append_table(text, PATH, GROUP)
+        toml_text.append(text, PATH, GROUP)
 
 
 @pytest.mark.parametrize(
@@ -150,13 +150,13 @@ def test_what_would_not_come_back_is_not_added(text):
 def test_what_is_written_in_several_places_is_not_removed(text):
     """One piece is, or nothing."""
     with pytest.raises(Unsafe, match=r"mcp_servers\.relay is written in a way"):
-        toml_text.drop_table(text, HERE)
+        toml_text.drop_member(text, HERE)
 
 
 def test_what_tomlkit_would_put_in_another_order_is_edited_by_its_text_alone():
     """What we added is found as it was written; what somebody changed in it is not touched."""
     old = "[[hooks.Stop]]\na = 1 # a\n[[hooks.SessionEnd]]\n"
-    new = toml_text.append_table(old, PATH, GROUP)
+    new = toml_text.append(old, PATH, GROUP)
     assert tomlkit.dumps(tomlkit.parse(new)) != new
     newer = toml_text.replace_element(new, PATH, 1, {"b": 1})
     assert newer == f"{old}\n[[hooks.Stop]]\nb = 1\n"
@@ -181,14 +181,14 @@ def test_an_element_that_is_not_there_is_refused():
 def test_a_table_that_is_not_there_need_not_be_removed():
     """The text stays as it is."""
     for text in ("", "[mcp_servers]\n", "mcp_servers = {}\n", "mcp_servers = 1\n"):
-        assert toml_text.drop_table(text, HERE) == text
+        assert toml_text.drop_member(text, HERE) == text
 
 
 @pytest.mark.parametrize("text", ["[hooks]\nStop = [ # n\n]\n", "[hooks]\r\nStop = [ # n\r\n  # e\r\n]\r\n"])
 @pytest.mark.parametrize("order", [(0, 0), (1, 0)])
 def test_two_go_from_behind_a_comment_without_a_trace(text, order):
     """Whichever is dropped first, no line is left that the other one had for itself."""
-    new = toml_text.append_table(toml_text.append_table(text, PATH, GROUP), PATH, {"hooks": []})
+    new = toml_text.append(toml_text.append(text, PATH, GROUP), PATH, {"hooks": []})
     for place in order:
         new = toml_text.drop_element(new, PATH, place)
     assert new == text
@@ -201,7 +201,7 @@ def test_paths_lead_through_arrays():
         "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\na = 1\n[[hooks.Stop]]\n[[hooks.Stop.hooks]]\na = 2\n",
         "hooks.Stop = [{ hooks = [{a = 1}] }, { hooks = [{a = 2}] }]\n",
     ):
-        new = toml_text.append_table(text, path, {"b": 1})
+        new = toml_text.append(text, path, {"b": 1})
         assert [len(one["hooks"]) for one in tomllib.loads(new)["hooks"]["Stop"]] == [2, 1]
         assert toml_text.drop_element(new, path, 1) == text
         changed = toml_text.replace_element(text, path, 0, {"a": 3})

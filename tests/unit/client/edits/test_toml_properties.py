@@ -151,7 +151,7 @@ def tried(edit, text, path, value):
 def test_a_group_that_is_appended_can_be_dropped(text, event):
     """The value says so, and without it the text is the same again."""
     path = ("hooks", event)
-    new = tried(toml_text.append_table, text, path, group(event))
+    new = tried(toml_text.append, text, path, group(event))
     if new is None:
         return
     expected = loaded(text)
@@ -165,14 +165,14 @@ def test_a_group_that_is_appended_can_be_dropped(text, event):
 def test_a_server_that_is_set_can_be_dropped(text):
     """One piece is added, the value says so, and without it the text is the same again."""
     path = ("mcp_servers", "relay")
-    new = tried(toml_text.set_table, text, path, SERVER)
+    new = tried(toml_text.set_member, text, path, SERVER)
     if new is None:
         return
     added_between(text, new)
     expected = loaded(text)
     expected.setdefault("mcp_servers", {})["relay"] = SERVER
     assert loaded(new) == expected
-    assert toml_text.drop_table(new, path) == text
+    assert toml_text.drop_member(new, path) == text
 
 
 @_FEW
@@ -185,7 +185,7 @@ def test_several_can_be_dropped_in_any_order(text, added, random):
     """What is appended meanwhile does not keep others from being taken out."""
     new = text
     for event, number in added:
-        new = tried(toml_text.append_table, new, ("hooks", event), group(f"{event}{number}"))
+        new = tried(toml_text.append, new, ("hooks", event), group(f"{event}{number}"))
         if new is None:
             return
     random.shuffle(added)
