@@ -1,4 +1,7 @@
-"""Files that are replaced whole: whoever reads one meanwhile finds the old or the new, never a part."""
+"""Files of relay's own, replaced whole: whoever reads one meanwhile finds the old or the new, never a part.
+
+Those of others, which have an owner, rights and somebody who may be writing too, are `edits/file.py`'s.
+"""
 
 from __future__ import annotations
 

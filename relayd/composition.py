@@ -9,7 +9,6 @@ import anyio
 from relayd.brief.briefs import Briefs
 from relayd.brief.injection import Injections
 from relayd.brief.recollection import Recollection
-from relayd.brief.rules import Rules
 from relayd.config import Config
 from relayd.credentials import Credentials
 from relayd.delivery.dispatch import Dispatcher
@@ -30,6 +29,7 @@ from relayd.projects.directory import Directories
 from relayd.queues import QueueRegistry
 from relayd.receiver import Receiver
 from relayd.rules.grok import GrokRules
+from relayd.rules.relay_md import Rules
 from relayd.rules.remembered import Remembered
 from relayd.search.index import SearchIndex
 from relayd.search.search import Search

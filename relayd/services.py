@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from relayd.brief.briefs import Briefs
     from relayd.brief.injection import Injections
     from relayd.brief.recollection import Recollection
-    from relayd.brief.rules import Rules
     from relayd.config import Config
     from relayd.credentials import Credentials
     from relayd.delivery.dispatch import Dispatcher
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from relayd.queues import QueueRegistry
     from relayd.receiver import Receiver
     from relayd.rules.grok import GrokRules
+    from relayd.rules.relay_md import Rules
     from relayd.search.search import Search
     from relayd.store import RelayStore
 

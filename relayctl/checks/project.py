@@ -9,7 +9,7 @@ from typing import Any
 from relayctl.checks.check import Check, Subject
 from relayctl.errors import RulesRefused
 from relayctl.hook import root_of
-from relayctl.rules_file import find_rules, rules_path
+from relayctl.repository.rules_file import find_rules, rules_path
 from relayctl.slug import is_slug
 
 __all__ = ("look",)

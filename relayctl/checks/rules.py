@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from relayctl.checks.check import Check, Subject
 from relayctl.errors import RulesRefused
-from relayctl.linked import Linked, linked_at
-from relayctl.repository_files import Done, stale, survey
+from relayctl.repository.files import Done, stale, survey
+from relayctl.repository.linked import Linked, linked_at
 
 __all__ = ("look",)
 

@@ -17,14 +17,14 @@ from relayctl.cli.show import show
 from relayctl.client import Client
 from relayctl.errors import ClientError, FilesRefused, NotLinked, RulesRefused
 from relayctl.home import absolute
-from relayctl.linked import Linked, linked_at
-from relayctl.repository_files import stale, survey, undo, write
-from relayctl.rules_file import remove_rules, rules_path, write_rules
-from relayctl.rules_lock import holding
+from relayctl.repository.files import stale, survey, undo, write
+from relayctl.repository.linked import Linked, linked_at
+from relayctl.repository.rules_file import remove_rules, rules_path, write_rules
+from relayctl.repository.rules_lock import holding
 from relayctl.slug import is_slug
 
 if TYPE_CHECKING:
-    from relayctl.repository_files import Done
+    from relayctl.repository.files import Done
 
 __all__ = ("link", "unlink")
 

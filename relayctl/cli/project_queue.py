@@ -11,7 +11,7 @@ from relayctl.daemon import target
 from relayctl.errors import ClientError
 from relayctl.hook import root_of
 from relayctl.queue_names import latest_of, names_in
-from relayctl.rules_file import find_rules
+from relayctl.repository.rules_file import find_rules
 
 __all__ = ("of_hooks_here",)
 

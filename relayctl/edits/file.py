@@ -1,4 +1,7 @@
-"""Settings files of other programs: read and replaced whole, in their place, with their rights."""
+"""Files of others, as settings and instructions: replaced whole as long as they are as they were read.
+
+They keep their place behind links, their owner and their rights. Files of relay's own need none of that: `whole_file.py`.
+"""
 
 from __future__ import annotations
 

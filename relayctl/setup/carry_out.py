@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -10,6 +9,7 @@ from contextlib import contextmanager, suppress
 
 from relayctl.edits import file
 from relayctl.edits.errors import EditRefused, FileChanged
+from relayctl.file_lock import locked
 from relayctl.setup import backup
 from relayctl.setup.errors import RecordFailed, SettingsMoved, SetupBusy, SetupUnfinished
 from relayctl.setup.plan import FileChange, Plan
@@ -19,7 +19,6 @@ from relayctl.start_lock import make_home
 __all__ = ("carry_out",)
 
 _PATIENCE_S = 20.0
-_POLL_S = 0.05
 # Settings that programs write now and then: what was planned goes by their bytes, so it is planned anew.
 _ATTEMPTS = 5
 
@@ -63,22 +62,11 @@ def _alone(home: str) -> Generator[None]:
         os.mkdir(f"{home}/setup", 0o700)
     lock = os.open(f"{home}/setup/lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        deadline = time.monotonic() + _PATIENCE_S
-        while not _taken(lock):
-            if time.monotonic() > deadline:
-                raise SetupBusy
-            time.sleep(_POLL_S)
+        if not locked(lock, time.monotonic() + _PATIENCE_S):
+            raise SetupBusy
         yield
     finally:
         os.close(lock)
-
-
-def _taken(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _check(agreed: Plan, plan: Plan) -> None:

@@ -28,7 +28,6 @@ __all__ = (
     "approval",
     "config_path",
     "hooks_path",
-    "hooks_place",
     "notes",
     "target",
     "targets",
@@ -61,7 +60,7 @@ def config_path(agent: Agent) -> str:
 
 def targets(agent: Agent, home: str, look: Look) -> list[Target]:
     """List the files: hooks go into one of the two, for Codex warns at every start if both have some."""
-    in_config = hooks_place(agent, home, look) == "config.toml"
+    in_config = _hooks_place(agent, home, look) == "config.toml"
     server = mcp_server("codex", home, "mcp_servers")
     ours, left = hooks("codex", home), leftover_hooks("codex")
     return [
@@ -77,7 +76,7 @@ def target(path: str, home: str) -> Target:
     return Target("codex", path, JSON, (hooks("codex", home),))
 
 
-def hooks_place(agent: Agent, home: str, look: Look) -> Literal["hooks.json", "config.toml"]:
+def _hooks_place(agent: Agent, home: str, look: Look) -> Literal["hooks.json", "config.toml"]:
     """Tell which file our hooks go into: where they are, else where others are, else the one of its own.
 
     A file that cannot be read tells nothing; whoever changes it will say why.
@@ -104,7 +103,7 @@ def _has_hooks(target: Target, look: Look) -> bool:
 def approval(agent: Agent, home: str, look: Look) -> Approval:
     """Compare our hooks, where they are, with what was approved."""
     config = settings(config_path(agent), look)
-    in_config = hooks_place(agent, home, look) == "config.toml"
+    in_config = _hooks_place(agent, home, look) == "config.toml"
     path = config_path(agent) if in_config else hooks_path(agent)
     table = as_table(settings(path, look).get("hooks"))
     state = as_table(as_table(config.get("hooks")).get("state"))

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from relayctl.setup.shape import as_list, as_table
 
-__all__ = ("EVENTS", "SERVER", "calls_us", "handler", "is_our_server", "merged", "role", "server", "shown")
+__all__ = ("EVENTS", "SERVER", "handler", "is_our_server", "merged", "role", "server", "shown")
 
 EVENTS = {
     "SessionStart": "session-start",
@@ -90,7 +90,7 @@ def is_our_server(found: object) -> bool:
     return command.endswith(_SERVER_PROGRAM) or by_hand
 
 
-def calls_us(command: str) -> bool:
+def _calls_us(command: str) -> bool:
     """Tell whether a text of settings is a command of ours and nothing else."""
     if command.endswith(_SERVER_PROGRAM):
         return command.startswith("/") and " /" not in command  # a path, and nothing before it
@@ -99,7 +99,7 @@ def calls_us(command: str) -> bool:
 
 def shown(text: str) -> bool:
     """Tell whether a text of settings is ours, so that it can be shown; others may be credentials."""
-    return text in _OWN_WORDS or calls_us(text)
+    return text in _OWN_WORDS or _calls_us(text)
 
 
 def _words(found: object) -> list[str]:

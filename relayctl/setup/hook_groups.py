@@ -110,6 +110,11 @@ def _renew(
     """Bring the first of our handlers up to date, and drop further ones where nobody else's are renumbered by that."""
     cli, event = of
     kept = next((at for at in places if _at(groups, at) == wanted), places[0])
+    if cli != "codex" and _is_confined(groups[kept.group]):
+        group = {"hooks": [merged(_at(groups, kept), wanted)]}
+        told.steps.extend(_drops(event, groups, places))
+        told.steps.append(Step("append", ("hooks", event), -1, group))
+        return
     told.steps.extend(_update(groups, kept, wanted, cli, event))
     further = [at for at in places if at != kept]
     if further and cli == "codex" and _foreign_after(groups, further[0]):
@@ -132,6 +137,11 @@ def _update(groups: Groups, at: Places, wanted: dict[str, Any], cli: str, event:
         yield Step("replace", ("hooks", event), at.group, whole)
     elif new != old:
         yield Step("replace", ("hooks", event, at.group, "hooks"), at.handler, new)
+
+
+def _is_confined(group: dict[str, Any]) -> bool:
+    """Tell whether others' matcher, beside whose hooks ours is, may keep ours from running."""
+    return len(group["hooks"]) > 1 and group.get("matcher", "") not in ("", "*")
 
 
 def _drops(event: str, groups: Groups, places: list[Places]) -> Iterator[Step]:

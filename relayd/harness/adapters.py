@@ -13,7 +13,14 @@ from relayd.harness.event_names import BY_WORD
 from relayd.harness.meaning import EventName, Meaning
 from relayd.harness.payload import read_object
 
-__all__ = ("EVENTS", "INLINE_BYTES", "answer", "read")
+__all__ = ("AGENTS", "EVENTS", "INLINE_BYTES", "answer", "read")
+
+AGENTS: Final[Mapping[str, str]] = {
+    "claude": claude_code.AGENT,
+    "codex": codex.AGENT,
+    "grok": grok.AGENT,
+}
+"""Canonical name of each agent CLI, by the first word of its hooks' command lines, which is its lane, too."""
 
 EVENTS: Final = tuple(BY_WORD)
 """Second word of a hook's command line."""

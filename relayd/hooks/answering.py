@@ -19,7 +19,8 @@ from relayd.errors import RelaydError
 from relayd.events import Bus, InjectionFailed
 from relayd.harness import adapters
 from relayd.harness.meaning import EventName
-from relayd.hooks.sessions import Knowledge, Sessions
+from relayd.hooks.knowledge import Knowledge
+from relayd.hooks.sessions import Sessions
 from relayd.hooks.sieve import Kept
 from relayd.log import Log
 from relayd.store.projects import Project

@@ -13,19 +13,16 @@ from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from relayd.errors import HookRefused, OtherHome
-from relayd.harness.adapters import EVENTS
+from relayd.harness.adapters import AGENTS, EVENTS
 from relayd.harness.call import HookCall
 
-__all__ = ("CLIS", "MAX_PAYLOAD_BYTES", "PROTOCOL", "check_addressee", "check_protocol", "hook_call")
+__all__ = ("MAX_PAYLOAD_BYTES", "PROTOCOL", "check_addressee", "check_protocol", "hook_call")
 
 PROTOCOL: Final = "1"
 """Of the requests that hooks send; raised when a daemon could not read the ones of before."""
 
 MAX_PAYLOAD_BYTES: Final = 8 * 1024 * 1024
 """Of the text that an agent CLI gives to a hook."""
-
-CLIS: Final = frozenset(("claude", "codex", "grok"))
-"""First words of a hook's command line."""
 
 _NO_HOOK: Final = "there is no such hook"
 _MAX_PATH_BYTES: Final = 4096
@@ -77,7 +74,7 @@ def hook_call(
     Raises:
         HookRefused: There is no such hook.
     """
-    if cli not in CLIS or event not in EVENTS:
+    if cli not in AGENTS or event not in EVENTS:
         raise HookRefused(_NO_HOOK)
     now_ms = time.time_ns() // 1_000_000
     return HookCall(

@@ -1,4 +1,4 @@
-"""The sessions of agent CLIs, as their hooks tell of them: how each goes on, and what it knows of the memory by now.
+"""The sessions of agent CLIs, as their hooks tell of them: one event of each at a time, and those that went quiet.
 
 Source: docs/hooks.md, "Sessions".
 """
@@ -13,60 +13,19 @@ from typing import Final
 import anyio
 import msgspec
 
-from relayd.brief.told import Told, newest_of
 from relayd.events import Bus, SessionClosed
-from relayd.harness.meaning import Meaning
+from relayd.hooks.knowledge import Knowledge
+from relayd.hooks.session_step import after
 from relayd.hooks.sieve import Kept
 from relayd.store.access import Statement
 from relayd.store.project_state import State
 from relayd.store.projects import Project, Projects
 from relayd.store.sessions import SessionRow, SessionRows
 
-__all__ = ("QUIET_MS", "Knowledge", "Sessions")
+__all__ = ("QUIET_MS", "Sessions")
 
 QUIET_MS: Final = 30 * 60_000
 """A session that was not heard of for so long counts as over."""
-
-_LONGEST_PATH: Final = 4_096
-_LONGEST_MODEL: Final = 256
-
-_COMPACTED_MS: Final = 10_000
-"""Within this time the end of a compaction belongs to the start that comes with it, whichever is first."""
-
-
-_TORN_MS: Final = 100
-"""So far apart the two clocks may be read."""
-
-
-class Knowledge(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a session was told, as it is kept on disk: identifiers and times only.
-
-    Args:
-        told: As those say it who make the texts.
-        whole_of: The project of which it was told all it should know; None if only what its prompts were about.
-        beginning: How it began when it was.
-        whole_at_ms: When that was, wall clock.
-    """
-
-    told: Told
-    whole_of: int | None = None
-    beginning: str | None = None
-    whole_at_ms: int = 0
-
-    @classmethod
-    def read(cls, row: SessionRow | None) -> Knowledge | None:
-        """Read what a row says; None if nothing, or nothing that can be read: it is told again then."""
-        if row is None or row.told is None:
-            return None
-        try:
-            return msgspec.json.decode(row.told, type=cls)
-        except msgspec.DecodeError:
-            return None
-
-    def written(self) -> str:
-        """Write it for a row, no more of it than is kept."""
-        told = msgspec.structs.replace(self.told, items=newest_of(self.told.items.items()))
-        return msgspec.json.encode(msgspec.structs.replace(self, told=told)).decode()
 
 
 class _Door:
@@ -137,12 +96,12 @@ class Sessions:
             knowledge: What it was told by now; None if nothing came to that.
         """
         now_ms = time.time_ns() // 1_000_000
-        after = _after(row, kept, project.id, now_ms=now_ms, store_ms=self._rows.now_ms())
+        new = after(row, kept, project.id, now_ms=now_ms, store_ms=self._rows.now_ms())
         if knowledge is not None:
-            after = msgspec.structs.replace(after, told=knowledge.written())
-        self._rows.put(after)
-        if after.closed is not None and (row is None or row.closed != after.closed):
-            self._bus.publish(SessionClosed(after.cli, project.slug, after.closed))
+            new = msgspec.structs.replace(new, told=knowledge.written())
+        self._rows.put(new)
+        if new.closed is not None and (row is None or row.closed != new.closed):
+            self._bus.publish(SessionClosed(new.cli, project.slug, new.closed))
 
     async def save(self, *others: Statement) -> None:
         """Have what was followed on disk, together with other statements.
@@ -187,90 +146,3 @@ class Sessions:
         project = state and state.of_id(row.project_id)
         if project is not None:
             self._bus.publish(SessionClosed(row.cli, project.slug, "quiet"))
-
-
-def _after(row: SessionRow | None, kept: Kept, project_id: int, *, now_ms: int, store_ms: int) -> SessionRow:
-    """Say how a session stands after an event, which may be older than others that came before.
-
-    Args:
-        row: How it stood.
-        kept: The event.
-        project_id: Where it happened.
-        now_ms: Wall clock.
-        store_ms: The store's clock.
-    """
-    meaning = kept.meaning
-    at_ms = min(kept.call.at_ms, now_ms)
-    seen_ms = store_ms - (now_ms - at_ms)
-    if row is None:
-        row = SessionRow(
-            kept.call.cli,
-            kept.event.session_id,
-            project_id,
-            _directory(kept),
-            None,
-            None,
-            at_ms,
-            at_ms,
-            seen_ms,
-        )
-    elif at_ms < row.last_at_ms and seen_ms < row.seen_ms + _TORN_MS:  # by both clocks: one may be set back
-        return msgspec.structs.replace(
-            row,
-            began_at_ms=min(row.began_at_ms, at_ms),
-            transcript=row.transcript or _bounded(meaning.transcript, _LONGEST_PATH),
-            model=row.model or _bounded(meaning.model, _LONGEST_MODEL),
-        )
-    row = _closed_or_open(row, meaning, at_ms)
-    row = msgspec.structs.replace(row, last_at_ms=at_ms, seen_ms=max(seen_ms, row.seen_ms))
-    if meaning.subagent:
-        return row
-    return msgspec.structs.replace(
-        row,
-        project_id=project_id,
-        directory=_directory(kept),
-        transcript=_bounded(meaning.transcript, _LONGEST_PATH) or row.transcript,
-        model=_bounded(meaning.model, _LONGEST_MODEL) or row.model,
-        told=None if _forgets(meaning, Knowledge.read(row), at_ms) else row.told,
-    )
-
-
-def _closed_or_open(row: SessionRow, meaning: Meaning, at_ms: int) -> SessionRow:
-    """Close a session at its end; open one again that is heard of after it was closed."""
-    if meaning.event == "session-end" and not meaning.subagent:
-        return msgspec.structs.replace(row, closed="ended", closed_at_ms=at_ms)
-    if row.closed is None or at_ms == row.last_at_ms:
-        return row
-    return msgspec.structs.replace(row, closed=None, closed_at_ms=None)
-
-
-def _forgets(meaning: Meaning, knowledge: Knowledge | None, at_ms: int) -> bool:
-    """Whether an agent has nothing any more of what its session was told."""
-    if meaning.event == "session-start":
-        return meaning.beginning != "resume"
-    if meaning.event != "post-compaction":
-        return False
-    is_of_the_start = (
-        knowledge is not None
-        and knowledge.beginning == "compact"
-        and abs(at_ms - knowledge.whole_at_ms) < _COMPACTED_MS
-    )
-    return not is_of_the_start
-
-
-def _directory(kept: Kept) -> str:
-    """Give the directory of an event as text that can be stored: a path may be of bytes that are none."""
-    directory = kept.call.directory or kept.meaning.cwd
-    return directory if _is_text(directory) else kept.meaning.cwd
-
-
-def _bounded(text: str | None, most: int) -> str | None:
-    return text if text and len(text) <= most and _is_text(text) else None
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text

@@ -7,18 +7,16 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple, Self
 from urllib.parse import unquote_to_bytes
 
+import msgspec
+
 from relayd.errors import ScopeNeeded
+from relayd.harness.adapters import AGENTS
 from relayd.services import Services
 from relayd.store.decision_row import DecisionSource
 from relayd.store.projects import Project
 
 __all__ = ("Caller", "project_of", "project_or_none")
 
-_AGENTS: Final[Mapping[str, tuple[str, DecisionSource]]] = {
-    "claude": ("claude-code", "claude"),
-    "codex": ("codex", "codex"),
-    "grok": ("grok", "grok"),
-}
 _MAX_PATH_BYTES: Final = 4_096
 
 
@@ -37,17 +35,17 @@ class Caller(NamedTuple):
     def of(cls, headers: Mapping[str, str]) -> Self:
         """Read what the forwarder says; what makes no sense is left out."""
         lane = headers.get("relay-lane", "").strip()
-        return cls(_path(headers.get("relay-directory", "")), lane if lane in _AGENTS else None)
+        return cls(_path(headers.get("relay-directory", "")), lane if lane in AGENTS else None)
 
     @property
     def author(self) -> str | None:
         """Name the agent; None is the user of this machine."""
-        return None if self.lane is None else _AGENTS[self.lane][0]
+        return None if self.lane is None else AGENTS[self.lane]
 
     @property
     def source(self) -> DecisionSource:
         """Say what brings a decision of it here."""
-        return "human" if self.lane is None else _AGENTS[self.lane][1]
+        return "human" if self.lane is None else msgspec.convert(self.lane, DecisionSource)
 
 
 async def project_of(services: Services, caller: Caller, named: str | None) -> Project:

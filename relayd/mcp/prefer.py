@@ -11,7 +11,7 @@ from relayd.errors import ParameterRefused
 from relayd.mcp.answer import Answer, glimpse, in_lines
 from relayd.mcp.caller import Caller, project_of
 from relayd.mcp.tool import Tool
-from relayd.memory.preferences import NewPreference
+from relayd.memory.preferences import NewPreference, SetPreference
 from relayd.services import Services
 from relayd.store.preferences import PreferenceScope
 from relayd.store.projects import slug_of
@@ -72,9 +72,13 @@ async def prefer(services: Services, caller: Caller, asked: PreferArguments) -> 
         reason=asked.reason,
         author=caller.author,
     )
-    done = await services.preferences.set(new, project)
+    return _answer(await services.preferences.set(new, project), slug_of(project))
+
+
+def _answer(done: SetPreference, project: str | None) -> Answer:
+    """Tell what counts now, and where."""
     one = done.preference
-    whose = slug_of(project) if one.scope == "project" else one.scope_id
+    whose = project if one.scope == "project" else one.scope_id
     where = "everywhere" if whose is None else f"for {one.scope} {whose}"
     what = f"{one.key} = {glimpse(one.id, one.value).begins}"
     again = "" if done.created else " already; nothing was changed"

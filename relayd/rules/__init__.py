@@ -1,1 +1,1 @@
-"""Rules files outside of repositories that agents read by themselves, kept as the memory is."""
+"""What agents read by themselves: the text of `relay.md`, and the file of Grok Build, kept as the memory is."""

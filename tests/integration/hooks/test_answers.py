@@ -16,7 +16,7 @@ import pytest
 from relay_queue.errors import QueueBusy
 from relayd.events import InjectionFailed
 from relayd.hooks.answering import LIMITS_MS
-from relayd.hooks.sessions import Knowledge
+from relayd.hooks.knowledge import Knowledge
 from relayd.store.access import Access
 from tests.house import LIMIT_S, services_of
 from tests.integration.hooks.hooked import Hooked, told

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from relayctl.errors import RulesRefused
-from relayctl.markers import BEGIN, END
-from relayctl.repository_files import Done, stale, survey, undo, write
-from relayctl.rules_file import remove_rules, write_rules
-from relayctl.rules_lock import holding
+from relayctl.repository.files import Done, stale, survey, undo, write
+from relayctl.repository.markers import BEGIN, END
+from relayctl.repository.rules_file import remove_rules, write_rules
+from relayctl.repository.rules_lock import holding
 from tests.mounting import tmpfs
 from tests.waiting import eventually
 
@@ -243,7 +243,7 @@ def test_a_symbolic_link_elsewhere_is_refused(root: Path, aim: str, name: str) -
 DYING = """
 import os, sys
 from relayctl.edits import file
-from relayctl.repository_files import undo, write
+from relayctl.repository.files import undo, write
 left = int(sys.argv[3])
 def dying(real):
     def call(*words):
@@ -343,7 +343,7 @@ def test_runs_at_once_take_turns(root: Path) -> None:
     """Several linking the same repository leave one section in each file, and what they noted fits."""
     (root / "AGENTS.md").write_bytes(MINE)
     script = (
-        "import sys; from relayctl.rules_lock import holding; from relayctl.repository_files import write\n"
+        "import sys; from relayctl.repository.rules_lock import holding; from relayctl.repository.files import write\n"
         "with holding(sys.argv[1]): print(any(d.state == 'refused' for d in write(sys.argv[1], 'shop', '#\\n', force=False)))"
     )
     runs = [

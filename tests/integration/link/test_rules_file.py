@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relayctl.errors import RulesRefused
-from relayctl.rules_file import remove_rules, write_rules
+from relayctl.repository.rules_file import remove_rules, write_rules
 
 OURS = '{"version": 1, "project": "shop"}\n'
 

@@ -272,6 +272,7 @@ async def test_another_place_takes_the_file_along(tmp_path: Path):
         "/w/../rules/relay.md",
         "/w/relay.md",
         "/w//rules/relay.md",
+        "//w/rules/relay.md",
         "/w/rules/relay.md\0",
         "/" + "w" * 4_096 + "/rules/relay.md",
     ],

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from relayd.brief.budget import tokens
-from relayd.brief.rules import MAX_TOKENS, Rules
 from relayd.mcp.tools import TOOLS
 from relayd.rules.extract import Facts, extract
+from relayd.rules.relay_md import MAX_TOKENS, Rules
 from relayd.store.projects import ProjectFields
 from relayd.text.mark import MARK_BEGIN, MARK_END
 from tests.integration.brief.remembering import Memory, remembering

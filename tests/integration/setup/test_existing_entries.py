@@ -59,6 +59,20 @@ def test_a_matcher_of_ours_alone_goes(ours: Machine) -> None:
     assert group.keys() == {"hooks"}
 
 
+def test_an_entry_among_others_behind_a_matcher_gets_a_group_of_its_own(ours: Machine) -> None:
+    """Theirs keep their matcher, which left out sessions that are resumed; without a matcher ours stays there."""
+    mine, a, b = _hook(f"{OLD} claude session-start", statusMessage="x"), _hook("a"), _hook("b")
+    path = _settings(ours, {"SessionStart": [{"matcher": "startup", "hooks": [a, mine, b]}]})
+    ours.install("claude")
+    theirs, own = _hooks(path)["SessionStart"]
+    assert theirs == {"matcher": "startup", "hooks": [a, b]}
+    assert (own.keys(), own["hooks"][0]["statusMessage"]) == ({"hooks"}, "x")
+    assert not ours.install("claude").changes
+    _settings(ours, {"SessionStart": [{"matcher": "*", "hooks": [a, mine]}]})
+    ours.install("claude")
+    assert [len(group["hooks"]) for group in _hooks(path)["SessionStart"]] == [2]
+
+
 def test_an_entry_in_exec_form_becomes_one_string(ours: Machine) -> None:
     """Grok Build reads these settings too, and drops the arguments."""
     path = _settings(ours, {"Stop": [{"hooks": [_hook(OLD, args=["claude", "stop"])]}]})

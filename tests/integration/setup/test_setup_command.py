@@ -165,6 +165,38 @@ def test_directories_that_were_made_go_again(user: User) -> None:
     assert [path for path in (user.place / ".grok").rglob("*") if path.is_file()] == [own]
 
 
+def test_a_directory_of_the_users_stays_though_nothing_is_in_it(user: User) -> None:
+    """The one of Grok's rules was there before relay was."""
+    (user.place / ".grok/rules").mkdir()
+    user.told("--only", "grok")
+    assert (user.place / ".grok/rules/relay.md").exists()
+    user.told("--remove")
+    assert [path.name for path in (user.place / ".grok").iterdir()] == ["rules"]
+
+
+def test_a_rules_file_of_the_users_is_kept_and_that_is_said(user: User) -> None:
+    """The rest is done all the same."""
+    own = user.place / ".grok/rules/relay.md"
+    own.parent.mkdir()
+    own.write_text("mine")
+    done = user.setup("--yes", "--only", "grok")
+    assert (done.returncode, own.read_text()) == (2, "mine")
+    assert "somebody else's file is there" in json.loads(done.stdout)["rules_flaw"]
+    assert b"does not keep" in done.stderr
+
+
+def test_a_removal_that_fails_leaves_the_rules_file_too(user: User) -> None:
+    """All or nothing: another file is read-only."""
+    user.told("--only", "grok")
+    before = user.files()
+    (user.place / ".grok/config.toml").chmod(0o400)
+    done = user.setup("--yes", "--remove")
+    assert done.returncode == 2
+    assert b"all files are as they were" in done.stderr
+    assert user.files() == before
+    (user.place / ".grok/config.toml").chmod(0o600)
+
+
 def test_settings_that_cannot_be_used_are_named_and_nothing_is_written(user: User) -> None:
     """Exit code 2; the others can be set up by themselves."""
     (user.place / ".codex/config.toml").write_text(f"a = {SECRET}\n")

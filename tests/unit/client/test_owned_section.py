@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relayctl.markers import BEGIN, END, Unclear, find_section
-from relayctl.owned_section import (
+from relayctl.repository.markers import BEGIN, END, Unclear, find_section
+from relayctl.repository.owned_section import (
     MAX_BYTES,
     Record,
     digest,
@@ -19,7 +19,7 @@ from relayctl.owned_section import (
     plan_section,
     plan_unfile,
 )
-from relayctl.section_text import TOOLS, section_text
+from relayctl.repository.section_text import TOOLS, section_text
 from relayd.mcp.tools import TOOLS as SERVED
 
 BODY = "This is the project `shop`.\nAsk `relay_recall`.\n"

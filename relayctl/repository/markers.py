@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ("BEGIN", "END", "Line", "Section", "Unclear", "find_section", "prose")
+__all__ = ("BEGIN", "END", "Section", "Unclear", "find_section")
 
 BEGIN = "<!-- relay:begin -->"
 END = "<!-- relay:end -->"
@@ -36,7 +36,7 @@ class Unclear(Exception):
         super().__init__(f"line {line}: {rule}")
 
 
-class Line(NamedTuple):
+class _Line(NamedTuple):
     """One line of a text.
 
     Args:
@@ -72,8 +72,8 @@ def find_section(text: str) -> Section | None:
     Raises:
         Unclear: There is more than one, or a marker without its other.
     """
-    begin: Line | None = None
-    end: Line | None = None
+    begin: _Line | None = None
+    end: _Line | None = None
     for line, marker in _markers(text):
         if end is not None:
             raise Unclear(_BEHIND, line.number)
@@ -89,7 +89,7 @@ def find_section(text: str) -> Section | None:
     return Section(begin.start, _behind(text, begin), end.start, _behind(text, end))
 
 
-def prose(text: str) -> Iterator[Line]:
+def _prose(text: str) -> Iterator[_Line]:
     """Yield the lines of a Markdown text that are no fenced code; the fences are part of it."""
     fence: _Fence | None = None
     for line in _lines(text):
@@ -133,19 +133,19 @@ class _Fence(NamedTuple):
         return closing["fence"].startswith(self.mark)
 
 
-def _markers(text: str) -> Iterator[tuple[Line, str]]:
-    for line in prose(text):
+def _markers(text: str) -> Iterator[tuple[_Line, str]]:
+    for line in _prose(text):
         if found := _MARKER.fullmatch(line.text):
             yield line, found[1]
 
 
-def _lines(text: str) -> Iterator[Line]:
+def _lines(text: str) -> Iterator[_Line]:
     """Cut a text at its newlines alone; all else that Unicode calls a line's end is text."""
     start = 0
     for number, line in enumerate(text.split("\n"), 1):
-        yield Line(number, start, line)
+        yield _Line(number, start, line)
         start += len(line) + 1
 
 
-def _behind(text: str, line: Line) -> int:
+def _behind(text: str, line: _Line) -> int:
     return min(line.start + len(line.text) + 1, len(text))

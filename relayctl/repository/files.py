@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from relayctl.edits import file
 from relayctl.edits.errors import EditRefused, FileRefused
-from relayctl.owned_section import (
+from relayctl.repository.owned_section import (
     Outcome,
     Record,
     is_digest,
@@ -22,15 +22,15 @@ from relayctl.owned_section import (
     plan_section,
     plan_unfile,
 )
-from relayctl.rules_file import find_rules, new_mode, note_files, resolved_rules
-from relayctl.section_text import section_text
+from relayctl.repository.rules_file import find_rules, new_mode, note_files, resolved_rules
+from relayctl.repository.section_text import section_text
 
-__all__ = ("RULES_TEXT", "Done", "stale", "survey", "undo", "write")
+__all__ = ("Done", "stale", "survey", "undo", "write")
 
-RULES_TEXT = "relay.md"
+_RULES = "relay.md"
 _AGENTS = "AGENTS.md"
 _CLAUDE = "CLAUDE.md"
-_FILES = (_AGENTS, _CLAUDE, RULES_TEXT)
+_FILES = (_AGENTS, _CLAUDE, _RULES)
 _WRITES = ("written", "created", "removed")
 _SAME = "it is the same file as AGENTS.md"
 _OURS = "it and another file that relay writes are one and the same"
@@ -120,12 +120,12 @@ def _plan(
         yield _Step(_CLAUDE, None, Outcome("skipped", reason=reason))
     else:
         yield _section(_CLAUDE, claude, records.get(_CLAUDE), body, force=force)
-    rules = _read(root, RULES_TEXT)
-    record = records.get(RULES_TEXT)
+    rules = _read(root, _RULES)
+    record = records.get(_RULES)
     if isinstance(rules, str):
-        yield _Step(RULES_TEXT, None, Outcome("refused", None, record, rules))
+        yield _Step(_RULES, None, Outcome("refused", None, record, rules))
     else:
-        yield _Step(RULES_TEXT, rules, plan_file(rules.content, record, text, force=force))
+        yield _Step(_RULES, rules, plan_file(rules.content, record, text, force=force))
 
 
 def _section(name: str, read: file.Read | str, record: Record | None, body: str, *, force: bool) -> _Step:
@@ -149,7 +149,7 @@ def _plan_undo(root: str, name: str, record: Record) -> _Step:
     read = _read(root, name)
     if isinstance(read, str):
         return _Step(name, None, Outcome("refused", None, record, read))
-    plan = plan_unfile if name == RULES_TEXT else plan_removal
+    plan = plan_unfile if name == _RULES else plan_removal
     return _Step(name, read, plan(read.content, record))
 
 
@@ -173,7 +173,7 @@ def _read(root: str, name: str) -> file.Read | str:
 def _is_another_of_ours(root: str, name: str, real_path: str) -> bool:
     """Tell whether a file of the repository is, by a link, one that relay writes otherwise; the two with a section may be."""
     sections = (_AGENTS, _CLAUDE)
-    others = (RULES_TEXT,) if name in sections else sections
+    others = (_RULES,) if name in sections else sections
     taken = (resolved_rules(root), *(os.path.realpath(f"{root}/{other}") for other in others))
     return real_path in taken
 

@@ -12,11 +12,9 @@ from typing import Literal, NamedTuple
 from relayctl.edits.document import Document, decode
 from relayctl.edits.errors import EditRefused
 from relayctl.edits.place import newline_of
-from relayctl.markers import BEGIN, END, Section, Unclear, find_section
+from relayctl.repository.markers import BEGIN, END, Section, Unclear, find_section
 
 __all__ = (
-    "EDITED",
-    "FOREIGN",
     "MAX_BYTES",
     "Outcome",
     "Record",
@@ -32,8 +30,8 @@ __all__ = (
 MAX_BYTES = 1024 * 1024
 """No instruction file that an agent reads is larger."""
 
-EDITED = "what relay wrote was changed; --force writes over it"
-FOREIGN = "relay did not write what is there; --force takes it over"
+_EDITED = "what relay wrote was changed; --force writes over it"
+_FOREIGN = "relay did not write what is there; --force takes it over"
 _OFF = "its markers were deleted, so relay leaves it alone; --force adds the section again"
 _TOO_LARGE = f"it is over {MAX_BYTES // 1024**2} MiB"
 _NO_TEXT = "it is no text"
@@ -149,7 +147,7 @@ def plan_file(content: bytes | None, record: Record | None, text: str, *, force:
     if found == wanted.hash:
         return Outcome("fresh", None, None if record is None and not force else wanted)
     if not force and (record is None or not record.wrote(found)):
-        return Outcome("refused", None, record, FOREIGN if record is None else EDITED)
+        return Outcome("refused", None, record, _FOREIGN if record is None else _EDITED)
     return Outcome("written", text.encode(), wanted)
 
 
@@ -207,7 +205,7 @@ def _update(
         known = Record() if record is None and force else record
         return Outcome("fresh", None, known and _now(known, wanted))
     if not force and (record is None or not record.wrote(found)):
-        return Outcome("refused", None, record, FOREIGN if record is None else EDITED)
+        return Outcome("refused", None, record, _FOREIGN if record is None else _EDITED)
     newline = "\r\n" if text[: section.body].endswith("\r\n") else "\n"
     whole = text[: section.body] + body.replace("\n", newline) + text[section.body_end :]
     return Outcome("written", document.encode(whole), _now(record or Record(), wanted))

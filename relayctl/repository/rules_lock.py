@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
 from relayctl.errors import RulesRefused
-from relayctl.rules_file import drop_if_empty, make_directory, resolved_rules
+from relayctl.file_lock import locked
+from relayctl.repository.rules_file import drop_if_empty, make_directory, resolved_rules
 
 __all__ = ("holding",)
 
 _PATIENCE_S = 10.0
-_LOOK_EVERY_S = 0.02
 
 
 @contextmanager
@@ -59,21 +58,9 @@ def _locked(directory: str, until: float) -> int:
 
 
 def _lock(descriptor: int, directory: str, until: float) -> None:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise RulesRefused(
-                    directory,
-                    "another `relayctl link` is at work there",
-                    hint="repeat it when that has ended",
-                ) from None
-            time.sleep(_LOOK_EVERY_S)
-        except OSError:  # a file system without locks
-            return
-        else:
-            return
+    if not locked(descriptor, until):
+        told, hint = "another `relayctl link` is at work there", "repeat it when that has ended"
+        raise RulesRefused(directory, told, hint=hint)
 
 
 def _is_there(directory: str, descriptor: int) -> bool:

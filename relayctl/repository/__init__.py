@@ -1,0 +1,1 @@
+"""A linked repository: which project it is, and what relay writes into its files."""
